@@ -9,7 +9,7 @@ from typing import ClassVar
 from tidemark.impl.ports import Preemption
 from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.stream.packs import StreamPack
 from tidemark.impl.stream.targets import Changes, Target
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
@@ -60,10 +60,6 @@ class Dispatcher:
         """The skip rule: a pack that ends at or below the target's position is not sent."""
         return pack.end > target.position.ts
 
-    def part_of(self, target: Target, pack: StreamPack) -> StreamPack:
-        """What a pack holds for a target. It may be nothing but the tick."""
-        return pack.of(target.channel)
-
 
 class MainDispatcher(Dispatcher):
     """Serves all targets that keep up.
@@ -103,10 +99,10 @@ class MainDispatcher(Dispatcher):
             await self._preemption.point("dispatch.send")
             if target in self.owed and not target.is_full:
                 self.owed.remove(target)
-                target.put(self.part_of(target, pack))
+                target.put(pack.of(target.channel))
             elif target in self.owed and not await self._gets_room(target) and self._may_split(target):
                 self.owed.remove(target)
-                target.position = self.position_of_a_split(pack)
+                target.position = pack.start  # so that its deputy sends it the pack again
                 self._split_off(target)
 
     async def _gets_room(self, target: Target) -> bool:
@@ -125,10 +121,6 @@ class MainDispatcher(Dispatcher):
     def _may_split(self, target: Target) -> bool:
         """It still has no room, and there are others."""
         return target in self.owed and target.is_full and len(self.targets) > 1
-
-    def position_of_a_split(self, pack: StreamPack) -> StreamPosition:
-        """Where the deputy begins: at the start of the pack, so that the target is sent it again."""
-        return pack.start
 
     def drop(self, target: Target) -> None:
         """A target leaves."""
@@ -163,5 +155,5 @@ class Deputy(Dispatcher):
     async def _hand_out(self, pack: StreamPack) -> None:
         """Send the pack in the step that takes it."""
         if self.is_sent(self.target, pack):
-            self.target.put(self.part_of(self.target, pack))
+            self.target.put(pack.of(self.target.channel))
         self._changes.tell()

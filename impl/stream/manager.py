@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.ports import Preemption
@@ -19,15 +18,6 @@ from tidemark.impl.stream.dispatchers import Deputy, Dispatcher, MainDispatcher
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.targets import Changes, Target
 from tidemark.impl.types import ChannelName
-
-
-@dataclass(frozen=True, kw_only=True)
-class DispatcherParts:
-    """Which class plays which part. A variant replaces one of them by a subclass."""
-
-    consumer: type[ChannelConsumer] = ChannelConsumer
-    main: type[MainDispatcher] = MainDispatcher
-    deputy: type[Deputy] = Deputy
 
 
 class DispatcherManager:
@@ -48,7 +38,6 @@ class DispatcherManager:
         channel: ChannelName,
         preemption: Preemption | None = None,
         config: DispatcherConfig | None = None,
-        parts: DispatcherParts | None = None,
     ) -> None:
         self.channel = channel
         self.waiting: dict[ChannelName, Target] = {}
@@ -58,7 +47,6 @@ class DispatcherManager:
         self._log = log
         self._preemption = preemption if preemption is not None else NoPreemption()
         self._config = config if config is not None else DispatcherConfig()
-        self._parts = parts if parts is not None else DispatcherParts()
         self._changes = Changes()
         self.tasks: dict[Dispatcher, asyncio.Task[None]] = {}
 
@@ -140,11 +128,8 @@ class DispatcherManager:
             return self._pause_deputy if candidates else self._resume_main
         if self._found() is not None:
             return self._find
-        return self._pause_main if candidates and not self._is_busy(main) else None
-
-    def _is_busy(self, main: MainDispatcher) -> bool:
-        """It has a pack in hand. It is paused when that is sent."""
-        return bool(main.owed)
+        # With a pack in hand it is paused when that is sent.
+        return self._pause_main if candidates and not main.owed else None
 
     def _candidates(self) -> list[Deputy]:
         return [deputy for deputy in self.deputies.values() if deputy.candidate]
@@ -152,7 +137,7 @@ class DispatcherManager:
     def _build_main(self) -> None:
         """One dispatcher for all who wait, at the least position."""
         position = self.first_position([target.position for target in self.waiting.values()])
-        main = self.main = self._parts.main(
+        main = self.main = MainDispatcher(
             consumer=self._consumer(position),
             changes=self._changes,
             preemption=self._preemption,
@@ -170,7 +155,7 @@ class DispatcherManager:
         """One target that waits gets a dispatcher of its own, at its position."""
         channel = next(iter(self.waiting))
         target = self.waiting.pop(channel)
-        deputy = self.deputies[channel] = self._parts.deputy(
+        deputy = self.deputies[channel] = Deputy(
             target=target,
             consumer=self._consumer(target.position),
             changes=self._changes,
@@ -229,7 +214,7 @@ class DispatcherManager:
     # ---- tasks ----
 
     def _consumer(self, position: StreamPosition) -> ChannelConsumer:
-        return self._parts.consumer(log=self._log, channel=self.channel, position=position)
+        return ChannelConsumer(log=self._log, channel=self.channel, position=position)
 
     def _begin(self, dispatcher: Dispatcher, name: str) -> None:
         self.tasks[dispatcher] = self.supervisor.spawn(dispatcher.run, name)

@@ -27,14 +27,12 @@ class NodeDispatchers:
         *,
         preemption: Preemption | None = None,
         config: DispatcherConfig | None = None,
-        manager: type[DispatcherManager] = DispatcherManager,
     ) -> None:
         self.managers: dict[ChannelName, DispatcherManager] = {}
         self.supervisor = Supervisor()
         self._log = log
         self._preemption = preemption
         self._config = config
-        self._manager_class = manager
 
     def register(self, channel: ChannelName, position: StreamPosition) -> Target:
         """The stream of a virtual channel from the end of a pack on. Raise ValueError if it has one."""
@@ -54,7 +52,7 @@ class NodeDispatchers:
 
     def _manager(self, name: ChannelName) -> DispatcherManager:
         if name not in self.managers:
-            manager = self.managers[name] = self._manager_class(
+            manager = self.managers[name] = DispatcherManager(
                 log=self._log, channel=name, preemption=self._preemption, config=self._config
             )
             manager.start()

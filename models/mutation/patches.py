@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from importlib import import_module
 from types import CodeType, FunctionType
@@ -59,7 +59,7 @@ class Host:
 
     entry: str
     make: Callable[..., Any]
-    given: tuple[tuple[str, Any], ...] = ()
+    given: tuple[tuple[str, Any], ...] = field(default=(), hash=False)
 
     def like(self, **given: Any) -> Host:
         """The same with further arguments of the factory.
@@ -195,6 +195,11 @@ def put_in(patch: Patch) -> None:
     _inside.append((patch, [(function, function.__code__) for function, _ in codes]))
     for function, code in codes:
         function.__code__ = code
+
+
+def present() -> Patch | None:
+    """The patch whose code is in: what was made with its code is not what the code as it is written makes."""
+    return _inside[0][0] if _inside else None
 
 
 def restore() -> None:

@@ -8,11 +8,11 @@ dispatcher has read already, a pack that a paused dispatcher reads, a look of th
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.dispatchers import Deputy, Dispatcher
-from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
+from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -83,19 +83,14 @@ def scenario_of(instance: Instance) -> DispatchScenario:
 
 
 class DispatchAdapter(DrivenRun):
-    """One run of a channel's dispatchers. A variant of it overrides ``parts`` or ``manager``."""
-
-    parts: ClassVar[DispatcherParts] = DispatcherParts()
-    manager: ClassVar[type[DispatcherManager]] = DispatcherManager
+    """One run of a channel's dispatchers."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
         scenario = scenario_of(instance)
         self._slow = [bool(slow) for slow in instance.map_constants["slow"]]
         self._numbers = {scenario.channel(t): t for t in range(len(scenario.targets))}
-        self._program = DrivenDispatch(
-            scenario, parts=self.parts, manager=self.manager, protocol=instance.protocol
-        )
+        self._program = DrivenDispatch(scenario, protocol=instance.protocol)
         super().__init__(self._program)
         self._settle()
 

@@ -13,8 +13,7 @@ from typing import Any
 from tidemark.impl.broker.messages import Entry, InsertMessage, LogMessage
 from tidemark.impl.errors import ImplementationError, StoreError, TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
-from tidemark.impl.stream.dispatchers import MainDispatcher
-from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
+from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.targets import Changes, Target
 from tidemark.models.protocols.common.compared import ComparedProgram
@@ -76,8 +75,19 @@ class _Raced(Changes):
             raise
 
 
+class _Manager(DispatcherManager):
+    """``race`` happens when its main dispatcher gives up a wait."""
+
+    race: Callable[[], None]
+
+    def _build_main(self) -> None:
+        super()._build_main()
+        assert self.main is not None
+        self.main._changes = _Raced(self._changes, self.race)  # noqa: SLF001
+
+
 class DispatchLife(ComparedProgram):
-    """One manager. ``manager``, ``main``: classes.
+    """One manager.
 
     Scripts have a ``story``, and what is ``due``; ``race``: what happens together with the end of a wait. See
     ``stories``.
@@ -85,9 +95,8 @@ class DispatchLife(ComparedProgram):
 
     claims = (SERVED, LOOKS)
 
-    def __init__(self, *, manager: type[DispatcherManager], main: type[MainDispatcher]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=40)
-        self._manager_class, self._main_class = manager, main
         self._seen: list[str] = []
         self._where: dict[str, str] = {}
         self._targets: dict[str, Target] = {}
@@ -105,27 +114,15 @@ class DispatchLife(ComparedProgram):
             return
         self._log = _Log()
         self._race = list(self.script.get("race", ()))
-        self.manager = self._manager_class(
-            log=self._log,
-            channel=_CHANNEL,
-            preemption=self,
-            config=DispatcherConfig(capacity=1),
-            parts=DispatcherParts(main=self._main()),
+        self.manager = _Manager(
+            log=self._log, channel=_CHANNEL, preemption=self, config=DispatcherConfig(capacity=1)
         )
+        self.manager.race = self.race
         self.manager.start()
         process.spawn(self._hear_of_a_failure(self.manager), "failure")
         for at, *event in self.script["story"]:
             await asyncio.sleep(max(0.0, self._from + at - process.now()))
             await self._happens(*event)
-
-    def _main(self) -> type[MainDispatcher]:
-        program = self
-
-        class Main(self._main_class):  # type: ignore[name-defined,misc]  # the class that a mutant gives
-            def __init__(self, *, changes: Changes, **others: Any) -> None:
-                super().__init__(changes=_Raced(changes, program.race), **others)
-
-        return Main
 
     def race(self) -> None:
         """A wait was given up."""
@@ -279,10 +276,6 @@ def _channel(name: str) -> str:
     return f"{_CHANNEL}_{name}"
 
 
-def life(
-    *,
-    manager: type[DispatcherManager] = DispatcherManager,
-    main: type[MainDispatcher] = MainDispatcher,
-) -> DispatchLife:
-    """Return the program of all stories. ``manager``, ``main``: wrong ones."""
-    return DispatchLife(manager=manager, main=main)
+def life() -> DispatchLife:
+    """Return the program of all stories."""
+    return DispatchLife()

@@ -70,35 +70,24 @@ class NodeProgram(DispatchProgram):
 
     Args:
         scenario: what happens.
-        reader, dispatchers, manager: which class plays which part.
         stops: the node ends its dispatchers at any time.
     """
 
     claims = (*DispatchProgram.claims, PACKS_MEET, LET_GO, READ_ONCE, STOPPED)
 
-    def __init__(
-        self,
-        scenario: DispatchScenario,
-        *,
-        reader: type[PackReader] = PackReader,
-        dispatchers: type[NodeDispatchers] = NodeDispatchers,
-        manager: type[DispatcherManager] = DispatcherManager,
-        stops: bool = False,
-    ) -> None:
-        super().__init__(scenario, manager=manager)
+    def __init__(self, scenario: DispatchScenario, *, stops: bool = False) -> None:
+        super().__init__(scenario)
         self.nodes: NodeDispatchers | None = None
         self.reader: PackReader | None = None
         self.readings: dict[int, Reading] = {}
         self.stopped = False
         self._stops = stops
-        self._reader_class = reader
-        self._dispatchers_class = dispatchers
 
     async def _run_node(self, process: Process) -> None:
-        nodes = self.nodes = self._dispatchers_class(
-            self.log, preemption=process, config=DispatcherConfig(capacity=1), manager=self._manager_class
+        nodes = self.nodes = NodeDispatchers(
+            self.log, preemption=process, config=DispatcherConfig(capacity=1)
         )
-        self.reader = self._reader_class(self.log, dispatchers=nodes)
+        self.reader = PackReader(self.log, dispatchers=nodes)
         opening = asyncio.create_task(self._open_all(process, nodes), name="register")
         if self._stops:
             process.spawn(self._stop(process, nodes, opening), "stop")
@@ -244,16 +233,12 @@ def node(
     ticks: Sequence[int],
     grows: bool = False,
     stops: bool = False,
-    reader: type[PackReader] = PackReader,
-    dispatchers: type[NodeDispatchers] = NodeDispatchers,
-    manager: type[DispatcherManager] = DispatcherManager,
 ) -> NodeProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
     Args:
         targets, messages, ticks, grows: see ``dispatch``; a message about a collection drops it.
         stops: the node ends its dispatchers at any time.
-        reader, dispatchers, manager: which class plays which part.
     """
     scenario = DispatchScenario(
         targets=tuple(TargetPlan(**plan) for plan in targets),
@@ -261,4 +246,4 @@ def node(
         ticks=tuple(ticks),
         grows=grows,
     )
-    return NodeProgram(scenario, reader=reader, dispatchers=dispatchers, manager=manager, stops=stops)
+    return NodeProgram(scenario, stops=stops)

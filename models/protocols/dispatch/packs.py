@@ -98,7 +98,7 @@ class _Log:
 
 
 class PacksProgram(ComparedProgram):
-    """One reader of packs, alone or with the dispatchers of its node. ``reader``, ``dispatchers``: classes.
+    """One reader of packs, alone or with the dispatchers of its node.
 
     Scripts have ``log``; ``shared``: there are dispatchers; ``asked``: behind what is asked for, and the
     begin, the end, the rows and the drop of what is given, or the name of an error, or "waits"; and the
@@ -107,22 +107,20 @@ class PacksProgram(ComparedProgram):
 
     claims = (HOLDS, LATE, FAILS)
 
-    def __init__(self, *, reader: type[PackReader], dispatchers: type[NodeDispatchers]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=0)
-        self._classes = (reader, dispatchers)
         self._told: list[object] = []
         self._failure = ""
 
     async def live(self, process: Process) -> None:
         """Ask for one pack after the other."""
-        reader, dispatchers = self._classes
         log = _Log(self.script["log"])
         self.begun = True
         nodes = None
         if self.script["shared"]:
-            nodes = dispatchers(log)
+            nodes = NodeDispatchers(log)
             process.spawn(self._hear_of_a_failure(nodes), "failure")
-        self._reader = reader(log, dispatchers=nodes)
+        self._reader = PackReader(log, dispatchers=nodes)
         for after, due in self.script["asked"]:
             await process.point("ask")
             self._told.append("waits")
@@ -169,8 +167,6 @@ def _shown(pack: Pack) -> tuple[int, int, tuple[tuple[int, int, int], ...], bool
     return (pack.start.ts, pack.end.ts, rows, pack.drop)
 
 
-def packs(
-    *, reader: type[PackReader] = PackReader, dispatchers: type[NodeDispatchers] = NodeDispatchers
-) -> PacksProgram:
-    """Return the program of all scripts. ``reader``, ``dispatchers``: wrong ones."""
-    return PacksProgram(reader=reader, dispatchers=dispatchers)
+def packs() -> PacksProgram:
+    """Return the program of all scripts."""
+    return PacksProgram()

@@ -15,7 +15,7 @@ from typing import Any
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
-from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
+from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.targets import Target
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
@@ -146,8 +146,6 @@ class DispatchProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part.
-        manager: class of the manager.
         protocol: the specification that each step must follow.
         constants: those of a variant that the specification does not have.
     """
@@ -160,8 +158,6 @@ class DispatchProgram(RefiningProgram):
         self,
         scenario: DispatchScenario,
         *,
-        parts: DispatcherParts | None = None,
-        manager: type[DispatcherManager] = DispatcherManager,
         protocol: str = SPECIFICATION,
         constants: Mapping[str, Any] | None = None,
     ) -> None:
@@ -175,8 +171,6 @@ class DispatchProgram(RefiningProgram):
         self._manager: DispatcherManager | None = None
         self.objection = ""
         self.wants: dict[int, Target] = {}
-        self._parts = parts
-        self._manager_class = manager
 
     @property
     def manager(self) -> DispatcherManager | None:
@@ -200,12 +194,8 @@ class DispatchProgram(RefiningProgram):
             await self.log.append(title, message)
 
     async def _run_node(self, process: Process) -> None:
-        manager = self._manager = self._manager_class(
-            log=self.log,
-            channel=CHANNEL,
-            preemption=process,
-            config=DispatcherConfig(capacity=1),
-            parts=self._parts,
+        manager = self._manager = DispatcherManager(
+            log=self.log, channel=CHANNEL, preemption=process, config=DispatcherConfig(capacity=1)
         )
         manager.start()
         process.spawn(self._register(process, manager), "register")
@@ -342,8 +332,6 @@ def dispatch(
     messages: Sequence[Mapping[str, Any]],
     ticks: Sequence[int],
     grows: bool = False,
-    parts: DispatcherParts | None = None,
-    manager: type[DispatcherManager] = DispatcherManager,
     protocol: str = SPECIFICATION,
     constants: Mapping[str, Any] | None = None,
     program: type[DispatchProgram] = DispatchProgram,
@@ -355,8 +343,6 @@ def dispatch(
         messages: see ``MessagePlan``.
         ticks: the ticks.
         grows: the log grows while targets come.
-        parts: which class plays which part.
-        manager: class of the manager.
         protocol: the specification, or a variant of it.
         constants: those of the variant.
         program: class of the program.
@@ -367,4 +353,4 @@ def dispatch(
         ticks=tuple(ticks),
         grows=grows,
     )
-    return program(scenario, parts=parts, manager=manager, protocol=protocol, constants=constants)
+    return program(scenario, protocol=protocol, constants=constants)

@@ -74,7 +74,6 @@ def aligned(
     at_most: int = 100,
     crashes: int = 0,
     unknown_stores: int = 0,
-    consumer: type[AlignedConsumer] = AlignedConsumer,
     protocol: str = SPECIFICATION,
 ) -> StreamProgram:
     """Return a program with a consumer of several channels, or one that pursues.
@@ -82,7 +81,6 @@ def aligned(
     Args:
         messages, ticks, copies, start, crashes, unknown_stores: see ``stream``; each channel gets all ticks.
         channels, channel, drops, creates, pursues, at_most: see ``StreamScenario``.
-        consumer: class of the consumer.
         protocol: the specification, or a variant of it.
     """
     scenario = StreamScenario(
@@ -99,4 +97,4 @@ def aligned(
         at_most=at_most,
         faults=FaultBudget(crashes=crashes, storage_lost_acks=unknown_stores),
     )
-    return AlignedProgram(scenario, consumer=consumer, protocol=protocol)
+    return AlignedProgram(scenario, consumer=AlignedConsumer, protocol=protocol)

@@ -11,7 +11,6 @@ from typing import ClassVar
 
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.aligned import AlignedConsumer
-from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.minimum import MinimumConsumer
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -58,9 +57,7 @@ def scenario_of(instance: Instance) -> StreamScenario:
 
 
 class StreamAdapter(DrivenRun):
-    """One run of a consumer. A variant of it overrides ``consumer``."""
-
-    consumer: ClassVar[type[ChannelConsumer]] = ChannelConsumer
+    """One run of a consumer."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
@@ -69,7 +66,7 @@ class StreamAdapter(DrivenRun):
         self._settle()
 
     def _made(self, instance: Instance) -> DrivenStream:
-        return DrivenStream(scenario_of(instance), consumer=self.consumer, protocol=instance.protocol)
+        return DrivenStream(scenario_of(instance), protocol=instance.protocol)
 
     # What the machine asks.
 

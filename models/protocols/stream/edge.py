@@ -54,17 +54,15 @@ class EdgeProgram(StreamProgram):
 
     Args:
         scenario: what happens; its crashes are the cancellations of the consumer.
-        log: class of a channel's log.
     """
 
     claims = (PACKS_MEET, DURABLE)
 
-    def __init__(self, scenario: StreamScenario, *, log: type[ChannelLog]) -> None:
+    def __init__(self, scenario: StreamScenario) -> None:
         super().__init__(scenario)
         self.settings = Settings()
         self.broker: Broker | None = None
         self.files: MemoryFiles | None = None
-        self._log_class = log
 
     def populate(self, world: World) -> None:
         """Define the process."""
@@ -74,7 +72,7 @@ class EdgeProgram(StreamProgram):
 
     async def _run(self, process: Process) -> None:
         files = self.files = MemoryFiles(process)
-        broker = self.broker = Broker(_ROOT, self.scenario.names, files=files, log_class=self._log_class)
+        broker = self.broker = Broker(_ROOT, self.scenario.names, files=files)
 
         def spawn(work: Work, name: str) -> None:
             process.spawn(work(), name)
@@ -173,16 +171,14 @@ def edge(
     ticks: Sequence[int],
     start: int = 0,
     cancels: int = 0,
-    log: type[ChannelLog] = ChannelLog,
 ) -> EdgeProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
     Args:
         messages, ticks, start: see ``StreamScenario``.
         cancels: how often the consumer may be cancelled, wherever it waits.
-        log: class of the channel's log.
     """
     scenario = StreamScenario(
         messages=tuple(messages), ticks=tuple(ticks), start=start, faults=FaultBudget(crashes=cancels)
     )
-    return EdgeProgram(scenario, log=log)
+    return EdgeProgram(scenario)

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 
-from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.minimum import MinimumConsumer
 from tidemark.models.protocols.stream.minimum import MinimumProgram
 from tidemark.models.protocols.stream.program import AT_THE_MINIMUM, StreamScenario
@@ -28,15 +27,12 @@ class AttemptsProgram(MinimumProgram):
 
     Args:
         scenario: what happens.
-        consumer: class of the consumer.
         protocol: the specification that each step must follow.
         asks_again: whether the caller does so after an attempt that has brought no pack.
     """
 
-    def __init__(
-        self, scenario: StreamScenario, *, consumer: type[Consumer], protocol: str, asks_again: bool = True
-    ) -> None:
-        super().__init__(scenario, consumer=consumer, protocol=protocol)
+    def __init__(self, scenario: StreamScenario, *, protocol: str, asks_again: bool = True) -> None:
+        super().__init__(scenario, consumer=MinimumConsumer, protocol=protocol)
         self.settings = replace(self.settings, clock=ClockOrder.UNTIMED, timer_firings=None)
         self._asks_again = asks_again
 
@@ -58,7 +54,6 @@ def endless(
     messages: Sequence[int],
     ticks: Sequence[Sequence[int]],
     channel: Sequence[int] = (),
-    consumer: type[AlignedConsumer] = MinimumConsumer,
     protocol: str = AT_THE_MINIMUM,
     asks_again: bool = True,
 ) -> AttemptsProgram:
@@ -67,7 +62,6 @@ def endless(
     Args:
         messages: by message its timestamp. channel: by message its channel.
         ticks: by channel its ticks.
-        consumer: class of the consumer.
         protocol: the specification, or a variant of it.
         asks_again: the caller does so after an attempt that has brought no pack.
     """
@@ -78,4 +72,4 @@ def endless(
         channel=tuple(channel),
         aligned=True,
     )
-    return AttemptsProgram(scenario, consumer=consumer, protocol=protocol, asks_again=asks_again)
+    return AttemptsProgram(scenario, protocol=protocol, asks_again=asks_again)

@@ -97,16 +97,12 @@ class _Clock:
 
 
 class Following(ScriptedProgram):
-    """A broker, and readers of its files. ``reader``: their class; ``broker``: its own."""
+    """A broker, and readers of its files."""
 
     claims = (DURABLE, READ, FENCED)
 
-    def __init__(
-        self, scripts: Sequence[Script], *, reader: type[FileEntryLog], broker: type[Broker]
-    ) -> None:
+    def __init__(self, scripts: Sequence[Script]) -> None:
         super().__init__(scripts, timers=1)
-        self._reader = reader
-        self._broker = broker
         self._wrong: str | None = None
         self.appended: defaultdict[ChannelName, list[tuple[int, int]]] = defaultdict(list)
         self.taken: set[tuple[ChannelName, int, int]] = set()
@@ -118,14 +114,14 @@ class Following(ScriptedProgram):
         """Open the logs, and let all of it happen."""
         self.process = process
         self.files = _Files(self, process)
-        self.broker = self._broker(_ROOT, self.script["channels"], files=self.files)
+        self.broker = Broker(_ROOT, self.script["channels"], files=self.files)
         self.begun = True
 
         def spawn(work: Work, name: str) -> None:
             process.spawn(work(), name)
 
         await self.broker.start(spawn)
-        reader = self._reader(_ROOT, clock=_Clock(self), poll_seconds=_POLL, files=self.files)
+        reader = FileEntryLog(_ROOT, clock=_Clock(self), poll_seconds=_POLL, files=self.files)
         for number, one in enumerate(self.script["appends"]):
             self.missing += 1
             process.spawn(self._appends(one), f"appends {number}")
@@ -160,7 +156,7 @@ class Following(ScriptedProgram):
 
     async def _begins_anew(self, lowest: int) -> None:
         """Another process opens the files: its coordinator comes after every earlier one."""
-        again = self._broker(_ROOT, self.script["channels"], files=self.files)
+        again = Broker(_ROOT, self.script["channels"], files=self.files)
         await again.start(lambda work, name: self.process.spawn(work(), f"again {name}"))
         for one in (self.broker, again):
             if one.next_coordinator() != lowest - 1:
@@ -245,6 +241,6 @@ def _entries(files: _Files, channel: ChannelName, *, forced: bool) -> list[Entry
     return [entry for line in lines for entry in entries_of(line, where=file)]
 
 
-def following(*, reader: type[FileEntryLog] = FileEntryLog, broker: type[Broker] = Broker) -> Following:
+def following() -> Following:
     """Return the program of all scripts."""
-    return Following(SCRIPTS, reader=reader, broker=broker)
+    return Following(SCRIPTS)

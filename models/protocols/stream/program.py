@@ -18,6 +18,7 @@ from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName
 from tidemark.models.instance import Instance
+from tidemark.models.mutation.patches import Patch, present
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.stream.ports import SINK, Log, Sink, message_of
 from tidemark.models.protocols.stream.refinement import (
@@ -169,7 +170,7 @@ class StreamProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        consumer: class of the consumer: a variant replaces it.
+        consumer: class of the consumer.
         protocol: the specification that each step must follow.
     """
 
@@ -184,7 +185,7 @@ class StreamProgram(RefiningProgram):
         consumer: type[Consumer] = ChannelConsumer,
         protocol: str = SPECIFICATION,
     ) -> None:
-        abstraction = _abstraction(scenario, consumer, protocol)  # type: ignore[arg-type]  # a class can be hashed
+        abstraction = _abstraction(scenario, consumer, protocol, present())  # type: ignore[arg-type]  # a class can be hashed
         super().__init__(abstraction)
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -311,8 +312,11 @@ _NOTHING = _NoLog()
 
 
 @functools.cache
-def _abstraction(scenario: StreamScenario, consumer: type[Consumer], protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _abstraction(
+    scenario: StreamScenario, consumer: type[Consumer], protocol: str, patch: Patch | None
+) -> Abstraction:
+    """A pure function of its arguments: it may outlive executions. ``patch``: it makes consumers."""
+    del patch
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
@@ -346,7 +350,6 @@ def stream(
     failed_stores: int = 0,
     unknown_stores: int = 0,
     late: bool = False,
-    consumer: type[ChannelConsumer] = ChannelConsumer,
     protocol: str | None = None,
 ) -> StreamProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -360,7 +363,6 @@ def stream(
         failed_stores: budget of packs that are not stored.
         unknown_stores: budget of packs that are stored, and reported as failed.
         late: a message may come after a tick that is above it.
-        consumer: class of the consumer.
         protocol: a variant of the specification; None: the specification, or that of late messages.
     """
     scenario = StreamScenario(
@@ -372,4 +374,4 @@ def stream(
         faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
     )
     followed = protocol or (LATE if late else SPECIFICATION)
-    return StreamProgram(scenario, consumer=consumer, protocol=followed)
+    return StreamProgram(scenario, protocol=followed)

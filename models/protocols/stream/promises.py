@@ -57,7 +57,7 @@ class _Disk(MemoryFiles):
 
 
 class LogPromises(ScriptedProgram):
-    """One log. ``log``: its class.
+    """One log.
 
     Scripts have the question ``disk``, and ``appends`` and ``settles`` (source, timestamp), ``fences`` of
     sources, and ``coordinators`` that are followed; ``follows``: the one that is followed at first.
@@ -65,9 +65,8 @@ class LogPromises(ScriptedProgram):
 
     claims = (RULED_OUT, FENCED, ANSWERED)
 
-    def __init__(self, scripts: Sequence[Script], *, log: type[ChannelLog]) -> None:
+    def __init__(self, scripts: Sequence[Script]) -> None:
         super().__init__(scripts, timers=2)
-        self._class = log
         self._wrong: str | None = None
         self.places: dict[Key, int] = {}
         self.refused: list[Key] = []
@@ -77,7 +76,7 @@ class LogPromises(ScriptedProgram):
     async def live(self, process: Process) -> None:
         """Open the log, and let all of it happen."""
         files = self.files = _Disk(self, process)
-        self.log = self._class(_ROOT, _CHANNEL, files=files)
+        self.log = ChannelLog(_ROOT, _CHANNEL, files=files)
         self.begun = True
         if "follows" in self.script:
             await self.log.follow(self.script["follows"])
@@ -90,7 +89,7 @@ class LogPromises(ScriptedProgram):
         try:
             await self.log.run()
         except StoreError:
-            again = self._class(_ROOT, _CHANNEL, files=files)
+            again = ChannelLog(_ROOT, _CHANNEL, files=files)
             await again.load()
             self.log = again
 
@@ -172,6 +171,6 @@ class LogPromises(ScriptedProgram):
         self._wrong = self._wrong or f"{claim}: {words}"
 
 
-def promises(*, log: type[ChannelLog] = ChannelLog) -> LogPromises:
+def promises() -> LogPromises:
     """Return the program of all scripts."""
-    return LogPromises(SCRIPTS, log=log)
+    return LogPromises(SCRIPTS)

@@ -88,15 +88,12 @@ class _Still:
 
 
 class Sources(ScriptedProgram):
-    """One process with the logs of two channels. ``broker``, ``proxies``, ``coordinators``: the classes."""
+    """One process with the logs of two channels."""
 
     claims = (ANSWERED, FOUND)
 
-    def __init__(
-        self, *, broker: type[Broker], proxies: type[ProxyStreams], coordinators: type[CoordinatorStreams]
-    ) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=1)
-        self._broker, self._proxies, self._coordinators = broker, proxies, coordinators
         self._wrong: str | None = None
         self._at = "nothing"
         self._over = False
@@ -121,14 +118,14 @@ class Sources(ScriptedProgram):
             ticks = [one.message.ts for one in log.entries if isinstance(one.message, Tick)]
             await self.expect(FOUND, f"the tick of {channel}", kept.last_tick, max(ticks, default=0))
         lowest = min([0, *(one.source for log in again.logs.values() for one in log.entries)])
-        await self.expect(FOUND, "the next coordinator", self._coordinators(again).source, lowest - 1)
+        await self.expect(FOUND, "the next coordinator", CoordinatorStreams(again).source, lowest - 1)
         self._over = True
 
     async def _open(self) -> Broker:
         def spawn(work: Work, name: str) -> None:
             self.process.spawn(work(), name)
 
-        made = self._broker(_ROOT, (_A, _B), files=self.files)
+        made = Broker(_ROOT, (_A, _B), files=self.files)
         await made.start(spawn)
         for log in made.logs.values():
             log.entries = _Looked(log.entries, self._object)
@@ -140,7 +137,7 @@ class Sources(ScriptedProgram):
     # The stories.
 
     async def _proxy(self) -> None:
-        proxy = self._proxies(self.broker, 7)
+        proxy = ProxyStreams(self.broker, 7)
         await self.hears("an append", proxy.append(_message(10), deadline=5.0), None)
         await self.holds((7, _insert(10)))
         await self.hears("a settlement", proxy.settle(_message(10)), AppendOutcome.APPENDED)
@@ -153,11 +150,11 @@ class Sources(ScriptedProgram):
         self.files.opened.set()
         await self.hears("what was late", proxy.settle(_message(13)), AppendOutcome.APPENDED)
         await self.holds((7, _insert(10)), (7, _insert(13)))
-        other = self._proxies(self.broker, 8)
+        other = ProxyStreams(self.broker, 8)
         await self.hears("another source", other.settle(_message(13)), AppendOutcome.REFUSED)
 
     async def _turns(self) -> None:
-        first = self._coordinators(self.broker)
+        first = CoordinatorStreams(self.broker)
         await self.hears("a tick of who is not followed", first.send_tick(_A, 20), "RpcError")
         await self.hears("no tick", first.last_tick(_A), 0)
         for ts in (20, 15):
@@ -165,7 +162,7 @@ class Sources(ScriptedProgram):
         await self.hears("the last tick", first.last_tick(_A), 20)
         drop = DdlMessage(21, f"{_A}_7v1", "drop")
         await self.hears("a drop", first.append(drop), None)
-        second = self._coordinators(self.broker)
+        second = CoordinatorStreams(self.broker)
         await self.expect(ANSWERED, "the second coordinator", second.source, first.source - 1)
         self.files.opened.clear()
         tick = await self.later(first.send_tick(_A, 25))
@@ -276,11 +273,6 @@ def _message(ts: int) -> Message:
     return Message(_A, ts, encode_text(_insert(ts)))
 
 
-def sources(
-    *,
-    broker: type[Broker] = Broker,
-    proxies: type[ProxyStreams] = ProxyStreams,
-    coordinators: type[CoordinatorStreams] = CoordinatorStreams,
-) -> Sources:
+def sources() -> Sources:
     """Return the program of all stories."""
-    return Sources(broker=broker, proxies=proxies, coordinators=coordinators)
+    return Sources()

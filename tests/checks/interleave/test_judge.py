@@ -186,7 +186,7 @@ def test_its_token_replays_from_the_command_line(refutation, capsys):
     assert command[:2] == ["tidemark", "replay"]
     assert run(command[1:]) == 1
     out = capsys.readouterr().out
-    assert out.startswith("impl-flush-ts-is-cleared-blindly")
+    assert out.splitlines()[1].startswith("impl-flush-ts-is-cleared-blindly")
     assert f"REFUTED again: {RESET}" in out
 
 

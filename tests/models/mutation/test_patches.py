@@ -54,6 +54,14 @@ def test_the_code_is_in_while_the_program_of_the_patch_is_loaded() -> None:
     assert noted(5, 3) == 5
 
 
+def test_it_is_known_which_patch_is_in() -> None:
+    assert module.present() is None
+    put_in(MUTANTS[0])
+    assert module.present() is MUTANTS[0]
+    restore()
+    assert module.present() is None
+
+
 def test_several_functions_may_belong_to_one_patch() -> None:
     also = (Edit(NOTE.replace("_note", "__init__"), "= ZERO", "= 7"),)
     both = Patch(

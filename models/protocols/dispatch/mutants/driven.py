@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.stream.manager import DispatcherParts
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.dispatch.driver import DispatchAdapter
-from tidemark.models.protocols.dispatch.mutants.implementation import SplitsFromTheEnd
 
-
-class SplitsFromTheEndOfThePack(DispatchAdapter):
-    """A target that is split off goes on behind the pack that it did not take."""
-
-    parts: ClassVar[DispatcherParts] = DispatcherParts(main=SplitsFromTheEnd)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "splits-from-the-end-of-the-pack",
+        at="stream/dispatchers.py:MainDispatcher._send",
+        old="pack.start",
+        new="pack.finish",
+        killer="conformance",
+        on=Host("dispatch-driven-splits-from-the-end", DispatchAdapter),
+        source="H50: the split's position",
+        says="A target that is split off goes on behind the pack that it did not take.",
+    ),
+)

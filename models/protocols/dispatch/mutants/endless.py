@@ -1,47 +1,32 @@
-"""Mutants of dispatchers whose channel has ticks for ever: what only endless runs show.
-
-The functions return the program of ``tidemark.models.protocols.dispatch.endless:endless`` with the fault in
-it.
-"""
+"""Mutants of dispatchers whose channel has ticks for ever: what only endless runs show."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
-from tidemark.impl.stream.dispatchers import MainDispatcher
-from tidemark.impl.stream.manager import DispatcherManager, DispatcherParts
-from tidemark.impl.stream.targets import Target
-from tidemark.models.mutation.declared import mutant
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.dispatch.endless import endless
-from tidemark.models.protocols.dispatch.program import DispatchProgram
 
-_ENDLESS = "dispatch-endless"
+ENDLESS = Host("dispatch-endless", endless)
 
-
-class _AsksAgain(MainDispatcher):
-    def _may_split(self, target: Target) -> bool:
-        del target
-        return False
-
-
-@mutant(killer="dispatch.ticks_reach_who_takes_them", source="facts 5.2; H50: who waits", instance=_ENDLESS)
-def a_slow_target_is_asked_again(**scenario: Any) -> DispatchProgram:
-    """A target that took nothing for too long is not split off: it is waited for once more, and the others
-    with it.
-    """
-    return endless(parts=DispatcherParts(main=_AsksAgain), **scenario)
-
-
-class _PausesNoDeputy(DispatcherManager):
-    def next_step(self) -> Callable[[], None] | None:
-        step = super().next_step()
-        return None if step == self._pause_deputy else step
-
-
-@mutant(killer="dispatch.a_merge_ends", source="facts 5.2; H50: the second pause", instance=_ENDLESS)
-def a_merge_does_not_go_on(**scenario: Any) -> DispatchProgram:
-    """The main dispatcher is paused for a merge, and the deputy is not: the check that both wait for never
-    comes.
-    """
-    return endless(manager=_PausesNoDeputy, **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-slow-target-is-asked-again",
+        at="stream/dispatchers.py:MainDispatcher._may_split",
+        old="target in self.owed and target.is_full and len(self.targets) > 1",
+        new="False",
+        killer="dispatch.ticks_reach_who_takes_them",
+        on=ENDLESS,
+        source="facts 5.2; H50: who waits",
+        says="A target that took nothing for too long is waited for once more, and the others with it.",
+    ),
+    Patch(
+        "a-merge-does-not-go-on",
+        at="stream/manager.py:DispatcherManager._next_of_a_merge",
+        old="return self._pause_deputy if",
+        new="return None if",
+        killer="dispatch.a_merge_ends",
+        on=ENDLESS,
+        source="facts 5.2; H50: the second pause",
+        says="The main dispatcher is paused for a merge, and the deputy is not: no second check comes.",
+    ),
+)

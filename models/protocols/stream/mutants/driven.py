@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.stream.aligned import AlignedConsumer
-from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.minimum import MinimumConsumer
-from tidemark.impl.stream.reader import ChannelReader
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.stream.driver import AlignedAdapter, MinimumAdapter, StreamAdapter
-from tidemark.models.protocols.stream.mutants.aligned import KeepsItsEnd
-from tidemark.models.protocols.stream.mutants.implementation import PlaceOfTheTick
 
-
-class PositionIsThePlaceOfTheTick(StreamAdapter):
-    """The position has the place of the tick, though a message before it is still buffered."""
-
-    consumer: ClassVar[type[ChannelConsumer]] = PlaceOfTheTick
-
-
-class PursuitKeepsTheFirstEnd(AlignedAdapter):
-    """A pack that has grown ends at its first tick."""
-
-    aligned: ClassVar[type[AlignedConsumer]] = KeepsItsEnd
-
-
-class _SeeksAsAligned(MinimumConsumer):
-    reader_class = ChannelReader
-
-
-class TheTickOfASeekIsForgotten(MinimumAdapter):
-    """The tick that ends a seek counts for nothing, though it is greater than the position."""
-
-    aligned: ClassVar[type[AlignedConsumer]] = _SeeksAsAligned
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "position-is-the-place-of-the-tick",
+        at="stream/reader.py:ChannelReader.place_of_position",
+        old="self.buffered[0][0] if self.buffered else ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven-position-is-the-place-of-the-tick", StreamAdapter),
+        source="facts 5.1",
+        says="The position has the place of the tick, though a message before it is still buffered.",
+    ),
+    Patch(
+        "pursuit-keeps-the-first-end",
+        at="stream/aligned.py:AlignedConsumer._grown",
+        old="finish=finish, ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven-pursuit-keeps-the-first-end", AlignedAdapter),
+        source="facts 5.1: pursuit mode",
+        says="A pack that has grown ends at its first tick.",
+    ),
+    Patch(
+        "the-tick-of-a-seek-is-forgotten",
+        at="stream/aligned.py:AlignedConsumer.__init__",
+        old="self.reader_class(",
+        new="ChannelReader(",
+        killer="conformance",
+        on=Host("stream-driven-the-tick-of-a-seek-is-forgotten", MinimumAdapter),
+        source="facts 5.1: the seek",
+        says="The tick that ends a seek counts for nothing, though it is greater than the position.",
+    ),
+)

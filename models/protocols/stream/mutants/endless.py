@@ -1,47 +1,43 @@
-"""Mutants of a consumer that is asked in attempts: what only endless runs show, and what a time-out loses.
-
-The functions return the program of ``tidemark.models.protocols.stream.endless:endless`` with the fault in it.
-"""
+"""Mutants of a consumer that is asked in attempts: what only endless runs show, and what a time-out loses."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.stream.aligned import AlignedConsumer
-from tidemark.impl.stream.minimum import MinimumConsumer, MinimumReader
-from tidemark.impl.timestamp import Timestamp
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.stream.endless import AttemptsProgram, endless
 
-_ENDLESS = "stream-endless"
-_EQUAL = "tidemark.models.protocols.stream.mutants.minimum:WaitsForEqualTicks"
+ENDLESS = Host("stream-endless", endless)
+FOLLOW = "stream.packs_follow_ticks"
 
 
-@mutant(killer="stream.packs_follow_ticks", source="H32: who waits", instance=_ENDLESS)
-def attempts_wait_for_equal_ticks(**scenario: Any) -> AttemptsProgram:
-    """A pack waits until all channels are at the same tick, as in Milvus: each attempt fails."""
-    return endless(consumer=AlignedConsumer, protocol=_EQUAL, **scenario)
-
-
-@mutant(killer="stream.packs_follow_ticks", source="facts 5.1: an attempt ends", instance=_ENDLESS)
+@mutant(killer=FOLLOW, source="facts 5.1: an attempt ends", instance=ENDLESS.entry)
 def the_caller_gives_up(**scenario: Any) -> AttemptsProgram:
     """After an attempt that has brought no pack the caller asks no more."""
     return endless(asks_again=False, **scenario)
 
 
-class _CountsFirst(MinimumReader):
-    async def read_one(self) -> Timestamp | None:
-        self.read += 1
-        self._ahead.extend(await self._log.read(self.channel, self.read))
-        self.read -= 1
-        return await super().read_one()
-
-
-class _CountsBeforeItReads(MinimumConsumer):
-    reader_class = _CountsFirst
-
-
-@mutant(killer="stream.what_was_read_is_kept", source="facts 5.1: an attempt ends", instance=_ENDLESS)
-def a_time_out_skips_a_place(**scenario: Any) -> AttemptsProgram:
-    """A place counts as read while the reader waits for it: an attempt that ends then leaves it out."""
-    return endless(consumer=_CountsBeforeItReads, **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "attempts-wait-for-equal-ticks",
+        at="stream/minimum.py:MinimumConsumer._is_level",
+        old="reader.tick >",
+        new="reader.tick == self.readers[0].tick >",
+        killer=FOLLOW,
+        on=ENDLESS.like(protocol="tidemark.models.protocols.stream.mutants.minimum:WaitsForEqualTicks"),
+        source="H32: who waits",
+        says="A pack waits until all channels are at the same tick, as in Milvus: each attempt fails.",
+    ),
+    Patch(
+        "a-time-out-skips-a-place",
+        at="stream/reader.py:ChannelReader.read_one",
+        old="self._ahead.extend(await self._log.read(self.channel, self.read + 1))",
+        new="self.read += 1\n            self._ahead.extend(await self._log.read(self.channel, self.read))",
+        killer="stream.what_was_read_is_kept",
+        on=ENDLESS,
+        source="facts 5.1: an attempt ends",
+        says="A place counts as read while the reader waits for it: an attempt that ends then leaves it out.",
+    ),
+)

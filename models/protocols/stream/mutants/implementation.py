@@ -1,156 +1,321 @@
-"""Mutants of the consumer of one channel: hazards and real bugs, each as an override of one small method.
+"""Mutants of the consumers: of one channel, of several, of channels with ticks of their own, and of pursuit.
 
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.stream.program:stream``. A claim about states is refuted at the variant of the
-specification that makes the same mistake; where a claim is about steps, the specification itself tells.
+A claim about states is refuted at the variant of the specification that makes the same mistake; where a claim
+is about steps, the specification itself tells.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
+from tidemark.models.protocols.stream.aligned import aligned
+from tidemark.models.protocols.stream.minimum import minimum
+from tidemark.models.protocols.stream.program import SPECIFICATION, stream
 
-from tidemark.impl.broker.messages import ChannelMessage
-from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.timestamp import ZERO, Timestamp
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.stream.program import StreamProgram, stream
+CRASH = Host("stream-impl-crash", stream)
+FIRST = Host("stream-impl-first-position", stream)
+ALIGNED = Host("stream-impl-aligned", aligned)
+ALIGNED_CRASH = Host("stream-impl-aligned-crash", aligned)
+PURSUIT = Host("stream-impl-pursuit", aligned)
+FULL = Host("stream-impl-pursuit-full", aligned)
+OWN = Host("stream-impl-minimum", minimum)
+OWN_CRASH = Host("stream-impl-minimum-crash", minimum)
 
-_VARIANTS = "tidemark.models.protocols.stream.mutants.specification"
+READER = "stream/reader.py:ChannelReader."
+CONSUMER = "stream/consumer.py:ChannelConsumer."
+SEVERAL = "stream/aligned.py:AlignedConsumer."
+MINIMUM = "stream/minimum.py:MinimumConsumer."
 
+VARIANTS = "tidemark.models.protocols.stream.mutants.specification:"
+OWN_VARIANTS = "tidemark.models.protocols.stream.mutants.minimum:"
+KEPT = "stream.what_was_read_is_kept"
+INTERVAL = "stream.packs_hold_their_interval"
+PLACES = "stream.a_position_has_the_place_of_what_comes_next"
+PACKS_END = "a_pack_ends_when_it_may_not_grow"
+GROWS = "facts 5.1: pursuit mode"
 
-class _LeavesItsPlaceOut(ChannelConsumer):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.read = self.position.place
-
-
-@mutant(
-    killer="stream.what_was_read_is_kept",
-    source="B62: exclusive",
-    instance="stream-impl-crash",
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "seek-leaves-its-place-out",
+        at=READER + "__init__",
+        old="max(position.place - 1, 0)",
+        new="position.place",
+        killer=KEPT,
+        on=CRASH.like(protocol=VARIANTS + "SeekLeavesItsPlaceOut"),
+        source="B62: exclusive",
+        says="A seek begins behind the place of the position (B62).",
+    ),
+    Patch(
+        "seek-skips-nothing",
+        at=READER + "_is_skipped",
+        old="self.seeking and ts <= self.position.ts",
+        new="False",
+        killer=INTERVAL,
+        on=CRASH.like(protocol=VARIANTS + "SeekSkipsNothing"),
+        source="B62: nothing is skipped",
+        says="A consumer that seeks keeps what it has already (B62).",
+    ),
+    Patch(
+        "seek-keeps-the-bound",
+        at=READER + "_is_skipped",
+        old="<=",
+        new="<",
+        killer=INTERVAL,
+        on=CRASH.like(protocol=VARIANTS + "SeekKeepsTheBound"),
+        source="B62: the bound",
+        says="A consumer that seeks keeps what has the timestamp of the position.",
+    ),
+    Patch(
+        "late-messages-are-skipped",
+        at=READER + "_is_skipped",
+        old="self.seeking and ",
+        new="",
+        killer=KEPT,
+        on=Host("stream-impl-late", stream),
+        source="hazard 31",
+        says="A consumer skips what is not above the position after its seek, too: a late message is lost.",
+    ),
+    Patch(
+        "seek-ends-at-any-tick",
+        at=READER + "_is_before_the_position",
+        old="tick < self.position.ts",
+        new="False",
+        killer="refinement",
+        on=FIRST,
+        source="facts 5.1: the seek",
+        says="A seek ends at the first tick, also if that is smaller than the position.",
+    ),
+    Patch(
+        "empty-place-is-the-earliest",
+        at=READER + "_is_skipped",
+        old="return ",
+        new="return self.position.place > 0 and ",
+        killer=INTERVAL,
+        on=FIRST.like(protocol=VARIANTS + "EmptyPlaceIsTheEarliest"),
+        source="B26: the earliest position",
+        says="A position without a place is taken for the earliest: nothing is skipped (B26).",
+    ),
+    Patch(
+        "position-is-the-place-of-the-tick",
+        at=READER + "place_of_position",
+        old="self.buffered[0][0] if self.buffered else ",
+        new="",
+        killer=KEPT,
+        on=CRASH.like(protocol=VARIANTS + "PositionIsThePlaceOfTheTick"),
+        source="facts 5.1",
+        says="The position has the place of the tick, though a message before it is still buffered.",
+    ),
+    Patch(
+        "every-tick-makes-a-pack",
+        at=CONSUMER + "_is_new",
+        old="tick >",
+        new="tick !=",
+        killer="stream.packs_advance",
+        on=Host("stream-impl-smaller-tick", stream).like(protocol=VARIANTS + "EveryTickMakesAPack"),
+        source="H30: a tick that goes back",
+        says="A smaller tick makes a pack, too (hazard 30).",
+    ),
+    Patch(
+        "copies-are-not-removed",
+        at=CONSUMER + "_each_once",
+        old="each_once(messages)",
+        new="tuple(messages)",
+        killer="stream.nothing_is_stored_twice",
+        on=Host("stream-impl-copies", stream),
+        source="facts 5.1: duplicates",
+        says="A pack holds a message and its copy.",
+    ),
+    Patch(
+        "next-pack-begins-at-zero",
+        at=CONSUMER + "__init__",
+        old="= position.ts",
+        new="= 0",
+        killer="stream.positions_are_in_order",
+        on=CRASH,
+        source="facts 5.1: BeginTs after a seek",
+        says="A consumer does not take the end of the last pack from its position: the next begins at 0.",
+    ),
+    # Several channels that get the same ticks, and packs that grow.
+    Patch(
+        "first-tick-makes-a-pack",
+        at=SEVERAL + "_is_level",
+        old="all(reader.tick == self.readers[0].tick for reader in self.readers)",
+        new="True",
+        killer=PLACES,
+        on=ALIGNED.like(protocol=VARIANTS + "FirstTickMakesAPack"),
+        source="H32: not aligned",
+        says="A pack is made when one channel is at a greater tick, whatever the others have read.",
+    ),
+    Patch(
+        "the-greatest-reads-on",
+        at=SEVERAL + "next_reader",
+        old="min(",
+        new="max(",
+        killer="stream.who_need_not_read_waits",
+        on=ALIGNED,
+        source="H32: who waits",
+        says="The channel at the greatest tick is read on, and not the one that is behind.",
+    ),
+    Patch(
+        "position-is-the-places-of-the-ticks",
+        at=SEVERAL + "_places",
+        old="reader.place_of_position()",
+        new="reader.read",
+        killer=KEPT,
+        on=ALIGNED_CRASH.like(protocol=VARIANTS + "PositionIsThePlaceOfTheTick"),
+        source="facts 5.1",
+        says="The position has the places of the ticks, though a message before one is still buffered.",
+    ),
+    Patch(
+        "one-place-for-all-channels",
+        at=SEVERAL + "_places",
+        old="reader.place_of_position()",
+        new="self.readers[0].place_of_position()",
+        killer=PLACES,
+        on=ALIGNED_CRASH,
+        source="facts 5.1: positions",
+        says="The position has the place of the first channel for all of them.",
+    ),
+    Patch(
+        "pursuit-passes-a-drop",
+        at=SEVERAL + "goes_on",
+        old="not self.pack.drops and ",
+        new="",
+        killer="stream.a_drop_ends_its_pack",
+        on=PURSUIT.like(protocol=VARIANTS + "PursuitPassesADrop"),
+        source=GROWS,
+        says="A pack grows though a message in it drops the collection.",
+    ),
+    Patch(
+        "pursuit-forgets-what-it-has",
+        at=SEVERAL + "_grown",
+        old="(*pack.messages, *messages)",
+        new="messages",
+        killer="stream.packs_leave_nothing_out",
+        on=PURSUIT.like(protocol=VARIANTS + "PursuitForgetsWhatItHas"),
+        source=GROWS,
+        says="A further tick replaces what the pack holds.",
+    ),
+    Patch(
+        "pursuit-keeps-the-first-end",
+        at=SEVERAL + "_grown",
+        old="finish=finish, ",
+        new="",
+        killer="refinement",
+        on=PURSUIT,
+        source=GROWS,
+        says="A pack that has grown ends at its first tick: the rest is stored again after a seek.",
+    ),
+    Patch(
+        "pursuit-hands-over-at-once",
+        at=SEVERAL + "goes_on",
+        old="not self.pack.drops and lets_grow(self.pack, pursuit)",
+        new="False",
+        killer=PACKS_END,
+        on=FULL,
+        source=GROWS,
+        says="A pack is handed over at its first tick, though the consumer is behind.",
+    ),
+    Patch(
+        "pursuit-ignores-the-size",
+        at="stream/aligned.py:lets_grow",
+        old=" and len(pack.messages) < pursuit.messages",
+        new="",
+        killer=PACKS_END,
+        on=FULL,
+        source=GROWS,
+        says="A pack grows however many messages it has.",
+    ),
+    Patch(
+        "pursuit-waits-for-ever",
+        at=SEVERAL + "_pursue",
+        old="pursuit.seconds",
+        new="None",
+        killer="stream.every_message_is_stored",
+        on=Host("stream-impl-pursuit-waits", aligned),
+        source="facts 5.1: at most 60 s",
+        says="A pack that may grow waits for a tick that does not come.",
+    ),
+    Patch(
+        "packs-keep-their-start",
+        at=SEVERAL + "_gather",
+        old="self._start = finish",
+        new="pass",
+        killer="a_pack_begins_where_the_last_has_ended",
+        on=ALIGNED,
+        source="facts 5.1: start position = previous end position",
+        says="Every pack begins where the consumer has begun.",
+    ),
+    # Channels with ticks of their own.
+    Patch(
+        "equal-ticks-are-waited-for",
+        at=MINIMUM + "_is_level",
+        old="reader.tick >",
+        new="reader.tick == self.readers[0].tick >",
+        killer="stream.every_message_is_stored",
+        on=OWN.like(protocol=SPECIFICATION),
+        source="H32: who waits",
+        says="A pack waits until all channels are at the same tick, as in Milvus: it never comes.",
+    ),
+    Patch(
+        "a-pack-ends-at-the-greatest-tick",
+        at=MINIMUM + "_read_one",
+        old="min(",
+        new="max(",
+        killer=PLACES,
+        on=OWN.like(protocol=OWN_VARIANTS + "EndsAtTheGreatest"),
+        source="H32: not aligned",
+        says="A pack ends at the greatest of the last ticks: a channel behind still has messages below it.",
+    ),
+    Patch(
+        "one-channel-makes-a-pack",
+        at=MINIMUM + "_is_level",
+        old="all(",
+        new="any(",
+        also=(Edit(MINIMUM + "_read_one", "min(", "max("),),
+        killer=PLACES,
+        on=OWN.like(protocol=OWN_VARIANTS + "OneChannelIsEnough"),
+        source="H32: not aligned",
+        says="A pack is made when one channel has been read beyond the last, whatever the others have read.",
+    ),
+    Patch(
+        "who-is-ahead-reads-on",
+        at=SEVERAL + "next_reader",
+        old="min(",
+        new="max(",
+        killer="stream.who_need_not_read_waits",
+        on=OWN,
+        source="H32: who waits",
+        says="The channel at the greatest tick is read on, and not the one at the smallest.",
+    ),
+    Patch(
+        "the-tick-that-ends-a-seek-counts-for-nothing",
+        at=SEVERAL + "__init__",
+        old="self.reader_class(",
+        new="ChannelReader(",
+        killer="refinement",
+        on=OWN_CRASH,
+        source="facts 5.1: the seek",
+        says="A channel that was ahead waits for one more tick after a seek, though it is past the position.",
+    ),
+    Patch(
+        "a-position-has-the-places-of-the-last-ticks",
+        at=SEVERAL + "_places",
+        old="reader.place_of_position()",
+        new="reader.read",
+        killer=KEPT,
+        on=OWN_CRASH.like(protocol=OWN_VARIANTS + "PlacesAreThoseOfTheTicks"),
+        source="facts 5.1: end positions",
+        says="The position has the places of the last ticks, though one channel has messages before its own.",
+    ),
+    Patch(
+        "what-lies-above-the-pack-is-let-go",
+        at=READER + "take_upto",
+        old="[(place, message) for place, message in self.buffered if message.ts > tick]",
+        new="[]",
+        killer=KEPT,
+        on=OWN,
+        source="facts 5.1: what stays buffered",
+        says="A pack empties the buffers: what a channel ahead has read above its end is lost.",
+    ),
 )
-def seek_leaves_its_place_out(**scenario: Any) -> StreamProgram:
-    """A seek begins behind the place of the position (B62)."""
-    return stream(consumer=_LeavesItsPlaceOut, protocol=f"{_VARIANTS}:SeekLeavesItsPlaceOut", **scenario)
-
-
-class SkipsNothing(ChannelConsumer):
-    """A seek skips nothing."""
-
-    def _is_skipped(self, ts: Timestamp) -> bool:
-        del ts
-        return False
-
-
-@mutant(
-    killer="stream.packs_hold_their_interval", source="B62: nothing is skipped", instance="stream-impl-crash"
-)
-def seek_skips_nothing(**scenario: Any) -> StreamProgram:
-    """A consumer that seeks keeps what it has already (B62)."""
-    return stream(consumer=SkipsNothing, protocol=f"{_VARIANTS}:SeekSkipsNothing", **scenario)
-
-
-class _KeepsTheBound(ChannelConsumer):
-    def _is_skipped(self, ts: Timestamp) -> bool:
-        return self.seeking and ts < self.position.ts
-
-
-@mutant(killer="stream.packs_hold_their_interval", source="B62: the bound", instance="stream-impl-crash")
-def seek_keeps_the_bound(**scenario: Any) -> StreamProgram:
-    """A consumer that seeks keeps what has the timestamp of the position."""
-    return stream(consumer=_KeepsTheBound, protocol=f"{_VARIANTS}:SeekKeepsTheBound", **scenario)
-
-
-class _SkipsForGood(ChannelConsumer):
-    def _is_skipped(self, ts: Timestamp) -> bool:
-        return ts <= self.position.ts
-
-
-@mutant(killer="stream.what_was_read_is_kept", source="hazard 31", instance="stream-impl-late")
-def late_messages_are_skipped(**scenario: Any) -> StreamProgram:
-    """What lies at or below the position is skipped when the seek is over, too: a late message is lost."""
-    return stream(consumer=_SkipsForGood, **scenario)
-
-
-class _EndsAtAnyTick(ChannelConsumer):
-    def _is_before_the_position(self, tick: Timestamp) -> bool:
-        del tick
-        return False
-
-
-@mutant(killer="refinement", source="facts 5.1: the seek", instance="stream-impl-first-position")
-def seek_ends_at_any_tick(**scenario: Any) -> StreamProgram:
-    """A seek ends at the first tick, also if that is smaller than the position."""
-    return stream(consumer=_EndsAtAnyTick, **scenario)
-
-
-class _EmptyPlaceIsTheEarliest(ChannelConsumer):
-    def _is_skipped(self, ts: Timestamp) -> bool:
-        return super()._is_skipped(ts) and self.position.place > 0
-
-
-@mutant(
-    killer="stream.packs_hold_their_interval",
-    source="B26: the earliest position",
-    instance="stream-impl-first-position",
-)
-def empty_place_is_the_earliest(**scenario: Any) -> StreamProgram:
-    """A position without a place is taken for the earliest: nothing is skipped (B26)."""
-    variant = f"{_VARIANTS}:EmptyPlaceIsTheEarliest"
-    return stream(consumer=_EmptyPlaceIsTheEarliest, protocol=variant, **scenario)
-
-
-class PlaceOfTheTick(ChannelConsumer):
-    """The position has the place of the tick."""
-
-    def place_of_position(self) -> int:
-        return self.read
-
-
-@mutant(killer="stream.what_was_read_is_kept", source="facts 5.1", instance="stream-impl-crash")
-def position_is_the_place_of_the_tick(**scenario: Any) -> StreamProgram:
-    """The position has the place of the tick, though a message before it is still buffered."""
-    variant = f"{_VARIANTS}:PositionIsThePlaceOfTheTick"
-    return stream(consumer=PlaceOfTheTick, protocol=variant, **scenario)
-
-
-class _EveryTick(ChannelConsumer):
-    def _is_new(self, tick: Timestamp) -> bool:
-        return tick != self.last
-
-
-@mutant(
-    killer="stream.packs_advance", source="H30: a tick that goes back", instance="stream-impl-smaller-tick"
-)
-def every_tick_makes_a_pack(**scenario: Any) -> StreamProgram:
-    """A smaller tick makes a pack, too (hazard 30)."""
-    return stream(consumer=_EveryTick, protocol=f"{_VARIANTS}:EveryTickMakesAPack", **scenario)
-
-
-class _KeepsCopies(ChannelConsumer):
-    def _each_once(self, messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-        return tuple(messages)
-
-
-@mutant(
-    killer="stream.nothing_is_stored_twice", source="facts 5.1: duplicates", instance="stream-impl-copies"
-)
-def copies_are_not_removed(**scenario: Any) -> StreamProgram:
-    """A pack holds a message and its copy."""
-    return stream(consumer=_KeepsCopies, **scenario)
-
-
-class _BeginsAtZero(ChannelConsumer):
-    def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
-        self.last = ZERO
-
-
-@mutant(
-    killer="stream.positions_are_in_order",
-    source="facts 5.1: BeginTs after a seek",
-    instance="stream-impl-crash",
-)
-def next_pack_begins_at_zero(**scenario: Any) -> StreamProgram:
-    """The end of the last pack is not taken from the position, as in Milvus: the next pack begins at 0."""
-    return stream(consumer=_BeginsAtZero, **scenario)
