@@ -42,13 +42,10 @@ class Client:
     answer comes: a write may then have been carried out.
     """
 
-    schema_cache: type[SchemaCache] = SchemaCache
-    """The class of ``schemas``."""
-
     def __init__(self, connection: Connection, *, history: History | None = None) -> None:
         self.connection = connection
         self.session = Session()
-        self.schemas = self.schema_cache(self._version_of)
+        self.schemas = SchemaCache(self._version_of)
         self._history = history
 
     async def create(self, collection: str, *, shards: int = 1, schema: str = "") -> Timestamp:

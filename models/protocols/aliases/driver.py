@@ -8,10 +8,8 @@ and collections are created in theirs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from tidemark.impl.proxy.meta_cache import MetaCache
-from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -62,10 +60,7 @@ class DrivenNames(NamesProgram):
 
 
 class AliasesAdapter(SettlingRun):
-    """One run of the cluster. A variant of it overrides a class of the parts."""
-
-    catalog: ClassVar[type[Catalog]] = Catalog
-    cache: ClassVar[type[MetaCache]] = MetaCache
+    """One run of the cluster."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         constants = {name: [int(str(v)) for v in of] for name, of in instance.map_constants.items()}
@@ -86,7 +81,7 @@ class AliasesAdapter(SettlingRun):
         scenario = NamesScenario(
             calls=((),), asks=asks, creates=self._sizes.called, crashes=_AT_MOST["restart"]
         )
-        self._program = DrivenNames(scenario, catalog=self.catalog, cache=self.cache)
+        self._program = DrivenNames(scenario)
         super().__init__(self._program)
         self._until_rest()
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
@@ -120,14 +119,8 @@ class _Watched(MetaCache):
         return found
 
 
-def watched(cache: type[MetaCache], lookups: Lookups) -> MetaCache:
-    """A cache of this class. Its lookups are noted, and anything may happen before each of them."""
-    given: Any = cache  # a class can be hashed, whatever its instances say
-    made = _watched_class(given)(source=lookups, preemption=lookups.preemption)
+def watched(lookups: Lookups) -> MetaCache:
+    """A cache. Its lookups are noted, and anything may happen before each of them."""
+    made = _Watched(source=lookups, preemption=lookups.preemption)
     made.lookups = lookups
     return made
-
-
-@functools.cache
-def _watched_class(cache: type[Any]) -> type[_Watched]:
-    return type("Watched", (_Watched, cache), {})

@@ -86,8 +86,6 @@ class NamesProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        catalog: class of the catalogue: a variant replaces it.
-        cache: class of the proxies' caches.
         protocol: the specification that each step must follow.
     """
 
@@ -97,8 +95,6 @@ class NamesProgram(RefiningProgram):
         self,
         scenario: NamesScenario,
         *,
-        catalog: type[Catalog] = Catalog,
-        cache: type[MetaCache] = MetaCache,
         protocol: str = SPECIFICATION,
     ) -> None:
         self.settings = Settings(
@@ -117,14 +113,13 @@ class NamesProgram(RefiningProgram):
         self.requests = [Request(*one) for one in zip(self.sizes.at, self.sizes.asks, strict=True)]
         self.began: dict[str, int] = {}
         self.moments: list[dict[str, int]] = [{} for _ in scenario.asks]
-        self._catalog_class, self._cache_class = catalog, cache
 
     def populate(self, world: World) -> None:
         """Define the process."""
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        catalog = self._catalog_class(
+        catalog = Catalog(
             store=self,
             scheduler=DdlScheduler(oracle=self, preemption=NoPreemption()),
             announce=self._announce,
@@ -142,9 +137,7 @@ class NamesProgram(RefiningProgram):
         self.catalog = catalog
         self.began = {name: record.version for name, record in self.stored.items()}
         self.moments = [{} for _ in self.scenario.asks]
-        self.caches = [
-            watched(self._cache_class, Lookups(self, process, proxy)) for proxy in range(len(self.moments))
-        ]
+        self.caches = [watched(Lookups(self, process, proxy)) for proxy in range(len(self.moments))]
         for request in self.requests:
             request.end()
 
@@ -296,8 +289,6 @@ def names(
     asks: Sequence[Sequence[str]],
     creates: Sequence[str],
     crashes: int = 0,
-    catalog: type[Catalog] = Catalog,
-    cache: type[MetaCache] = MetaCache,
     protocol: str = SPECIFICATION,
 ) -> NamesProgram:
     """A program by plain arguments, as the manifest gives them.
@@ -307,11 +298,9 @@ def names(
         asks: of each proxy the names that its requests ask for.
         creates: names of the collections that are created, in this order.
         crashes: how often the cluster may crash.
-        catalog: class of the catalogue.
-        cache: class of the proxies' caches.
         protocol: the specification, or a variant of it.
     """
     scenario = NamesScenario(
         calls=tuple(map(tuple, calls)), asks=tuple(map(tuple, asks)), creates=tuple(creates), crashes=crashes
     )
-    return NamesProgram(scenario, catalog=catalog, cache=cache, protocol=protocol)
+    return NamesProgram(scenario, protocol=protocol)

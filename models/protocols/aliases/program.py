@@ -10,8 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
-from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.models.protocols.meta.catalog import CatalogProgram
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.simulation.world.process import Process
@@ -35,13 +34,12 @@ class AliasProgram(CatalogProgram):
     Args:
         calls: as in ``CatalogProgram``, and ``create_alias`` (of the first collection), ``alter_alias`` (to
             the second), ``drop_alias``, ``create_under_alias`` (a collection).
-        cache: class of the proxy's cache.
         facts: as in ``CatalogProgram``. The rows are written by the alias.
     """
 
     claims = (*CatalogProgram.claims, POINTS, ONCE, BRINGS, ITS_ALIAS)
 
-    def __init__(self, *, calls: Sequence[Sequence[str]], cache: type[MetaCache], **facts: Any) -> None:
+    def __init__(self, *, calls: Sequence[Sequence[str]], **facts: Any) -> None:
         super().__init__(calls=calls, **facts)
         self.stored[OTHER] = CollectionVersion(
             OTHER, 2, "", number=2, created=2, channels=("c2v0",), changed=2
@@ -51,7 +49,6 @@ class AliasProgram(CatalogProgram):
         self.reserved, self.given = 3, 3
         self.named: list[int] = [1]
         self.pointed: list[tuple[int, int]] = [(3, 3)]
-        self.cache_class = cache
 
     async def _ask(self, call: str) -> CollectionVersion:
         match call:
@@ -130,10 +127,6 @@ def aliases(
     writes: int = 1,
     crashes: int = 0,
     again: bool = True,
-    catalog: type[Catalog] = Catalog,
-    cache: type[MetaCache] = MetaCache,
 ) -> AliasProgram:
     """A program by plain arguments: see ``AliasProgram``."""
-    return AliasProgram(
-        calls=calls, writes=writes, shards=1, crashes=crashes, again=again, catalog=catalog, cache=cache
-    )
+    return AliasProgram(calls=calls, writes=writes, shards=1, crashes=crashes, again=again)

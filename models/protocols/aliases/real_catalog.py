@@ -6,9 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
-from tidemark.impl.rootcoord.catalog import Catalog
-from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
+from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.models.protocols.aliases.program import AliasProgram
 from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
 
@@ -28,12 +26,6 @@ def aliases_in_sqlite(
     writes: int = 1,
     crashes: int = 0,
     again: bool = True,
-    catalog: type[Catalog] = Catalog,
-    cache: type[MetaCache] = MetaCache,
-    adapter: type[SqliteCatalogStore] = SqliteCatalogStore,
 ) -> RealAliasProgram:
-    """A program by plain arguments: see ``AliasProgram``. ``adapter``: class of the store."""
-    chosen: type[RealAliasProgram] = type("Chosen", (RealAliasProgram,), {"adapter": adapter})
-    return chosen(
-        calls=calls, writes=writes, shards=1, crashes=crashes, again=again, catalog=catalog, cache=cache
-    )
+    """A program by plain arguments: see ``AliasProgram``."""
+    return RealAliasProgram(calls=calls, writes=writes, shards=1, crashes=crashes, again=again)

@@ -16,8 +16,7 @@ from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
-from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.writes import insert_task
@@ -83,26 +82,13 @@ class DrivenWrite:
 
 
 class DrivenAllocation(Program):
-    """One channel.
-
-    Args:
-        writes: how many.
-        allocator, flush, service, buffers: classes of the parts.
-    """
+    """One channel. ``writes``: how many."""
 
     settings = Settings(clock=ClockOrder.UNTIMED)
     order: Callable[[], None]
     world: World
 
-    def __init__(
-        self,
-        *,
-        writes: int,
-        allocator: type[SegmentAllocator],
-        flush: type[CollectionFlush],
-        service: type[FlushService],
-        buffers: type[BufferManager],
-    ) -> None:
+    def __init__(self, *, writes: int) -> None:
         self.writes = [DrivenWrite(self, number) for number in range(writes)]
         self.issued = self.since = self.crashes = self.number = 0
         self.rows: list[Row] = []
@@ -122,8 +108,6 @@ class DrivenAllocation(Program):
         """By task the segment that the node ends next, once it has looked at those before."""
         self.named: set[SegmentId] = set()
         """What a flush has ended."""
-        self._classes = (_noting(allocator, self.named), flush, service)
-        self._parts = DataNodeParts(buffer_manager=buffers)
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -142,7 +126,7 @@ class DrivenAllocation(Program):
             coordinator=self,
             preemption=self,
         )
-        self.node = DataNode(node_id=NODE, ports=ports, config=DataNodeConfig(), parts=self._parts)
+        self.node = DataNode(node_id=NODE, ports=ports, config=DataNodeConfig())
         await self.node.recover_channel(CHANNEL)
         for write in self.writes:
             write.begin(process)
@@ -152,12 +136,12 @@ class DrivenAllocation(Program):
 
     async def start_coordinator(self) -> None:
         """A coordinator begins, with what is stored."""
-        allocator, flush, service_class = self._classes
         coordinator = Coordinator(meta=self.meta)
         await coordinator.load()
-        service = service_class(coordinator=coordinator, node=self, clock=_Pauses(self._process))
-        self.allocator = allocator(coordinator=coordinator, take_number=self._take, max_rows=MAX_ROWS)
-        self.flushes = flush(oracle=self, allocator=self.allocator, service=service)
+        service = FlushService(coordinator=coordinator, node=self, clock=_Pauses(self._process))
+        allocator = _Noting(coordinator=coordinator, take_number=self._take, max_rows=MAX_ROWS)
+        allocator.named, self.allocator = self.named, allocator
+        self.flushes = CollectionFlush(oracle=self, allocator=self.allocator, service=service)
         self.coordinator = coordinator
         self.begin(service.resume(), "resumed")
 
@@ -291,15 +275,16 @@ class _Pauses:
         await self._process.point("pause")
 
 
-def _noting(allocator: type[SegmentAllocator], named: set[SegmentId]) -> type[SegmentAllocator]:
-    """The same allocator, which notes what each flush names."""
+class _Noting(SegmentAllocator):
+    """The allocator. ``named``: where it notes what each flush names."""
 
-    def end_all(self: SegmentAllocator, channel: str) -> tuple[SegmentId, ...]:
-        found = allocator.end_all(self, channel)
-        named.update(found)
+    named: set[SegmentId]
+
+    def end_all(self, channel: str) -> tuple[SegmentId, ...]:
+        """See SegmentAllocator."""
+        found = super().end_all(channel)
+        self.named.update(found)
         return found
-
-    return type(allocator.__name__, (allocator,), {"end_all": end_all})
 
 
 def task_name() -> str:

@@ -11,12 +11,7 @@ anywhere: a flush is for a timestamp above all of them. It is reckoned here, fro
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import ClassVar
 
-from tidemark.impl.datacoord.collection_flush import CollectionFlush
-from tidemark.impl.datacoord.flush_service import FlushService
-from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
-from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.types import SegmentId
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
@@ -37,24 +32,13 @@ _SYNC = "sync "
 
 
 class AllocationAdapter(DrivenRun):
-    """One run. A variant of it overrides a class of the parts."""
-
-    allocator: ClassVar[type[SegmentAllocator]] = SegmentAllocator
-    flush: ClassVar[type[CollectionFlush]] = CollectionFlush
-    service: ClassVar[type[FlushService]] = FlushService
-    buffers: ClassVar[type[BufferManager]] = BufferManager
+    """One run."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
         self._of = [int(str(segment)) for segment in instance.map_constants["of"]]
         self._segments = int(str(instance.bounds["Segment"]))
-        self._program = DrivenAllocation(
-            writes=int(str(instance.bounds["Row"])),
-            allocator=self.allocator,
-            flush=self.flush,
-            service=self.service,
-            buffers=self.buffers,
-        )
+        self._program = DrivenAllocation(writes=int(str(instance.bounds["Row"])))
         self._program.order = lambda: None
         self._given: dict[int, GrantView] = {}
         self._sealed: set[SegmentId] = set()

@@ -72,9 +72,7 @@ class AllocationLife(ScriptedProgram):
 
     claims = (ROWS_GO, ENDED, TOLD)
 
-    def __init__(
-        self, scripts: Sequence[Script], *, allocator: type[SegmentAllocator], flush: type[CollectionFlush]
-    ) -> None:
+    def __init__(self, scripts: Sequence[Script]) -> None:
         super().__init__(scripts, timers=0)
         self.objection: str | None = None
         self.told: list[str] = []
@@ -82,7 +80,6 @@ class AllocationLife(ScriptedProgram):
         self.growing: dict[tuple[str, str], tuple[int, int]] = {}
         self.given: dict[str, list[int]] = {}
         self._numbers = 0
-        self._classes = (allocator, flush)
 
     async def live(self, process: Process) -> None:
         """Start the coordinator and its clients."""
@@ -95,11 +92,14 @@ class AllocationLife(ScriptedProgram):
             if state == "open":
                 self.given.setdefault(channel, []).append(number)
         self.left = {channel: tuple(numbers) for channel, numbers in self.given.items()}
-        allocator, flush = self._classes
-        self.allocator = allocator(
+        self.allocator = SegmentAllocator(
             coordinator=coordinator, take_number=itertools.count(1).__next__, max_rows=MAX_ROWS
         )
-        self.collections = flush(oracle=self, allocator=self.allocator, service=_Service(self))  # type: ignore[arg-type]  # what it asks of a flush service
+        self.collections = CollectionFlush(
+            oracle=self,
+            allocator=self.allocator,
+            service=_Service(self),  # type: ignore[arg-type]  # what it asks of a flush service
+        )
         self.begun = True
         for number, calls in enumerate(self.script["clients"]):
             process.spawn(self._client(calls), f"client {number}")
@@ -205,8 +205,6 @@ class _Service:
         await self._program.flush_of(channel, flush_ts, tuple(segments))
 
 
-def life(
-    *, allocator: type[SegmentAllocator] = SegmentAllocator, flush: type[CollectionFlush] = CollectionFlush
-) -> AllocationLife:
-    """Return the program of all scripts. ``allocator``, ``flush``: which class plays which part."""
-    return AllocationLife(SCRIPTS, allocator=allocator, flush=flush)
+def life() -> AllocationLife:
+    """Return the program of all scripts."""
+    return AllocationLife(SCRIPTS)

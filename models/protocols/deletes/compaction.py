@@ -80,20 +80,12 @@ class CompactionProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        coordinator, compactor, delegator: classes of the implementation.
     """
 
     table = "deletes"
     claims = (VISIBLE, DELETES_ARE_GONE)
 
-    def __init__(
-        self,
-        scenario: CompactionScenario,
-        *,
-        coordinator: type[Coordinator] = Coordinator,
-        compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
-        delegator: type[ShardDelegator] = ShardDelegator,
-    ) -> None:
+    def __init__(self, scenario: CompactionScenario) -> None:
         super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = Settings(
@@ -101,8 +93,6 @@ class CompactionProgram(RefiningProgram):
             faults=FaultBudget(crashes=scenario.crashes),
             crashable=frozenset({MACHINE}) if scenario.crashes else frozenset(),
         )
-        self._coordinator_class, self._compactor_class = coordinator, compactor
-        self._delegator_class = delegator
         self.meta = LateAnswers() if scenario.suspends else MemoryMetaStore()
         self.node = NodeState()
         self.load = LoadView()
@@ -120,11 +110,11 @@ class CompactionProgram(RefiningProgram):
         world.process(MACHINE, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        coordinator = self.coordinator = self._coordinator_class(meta=self.meta)
+        coordinator = self.coordinator = Coordinator(meta=self.meta)
         await coordinator.load()
         if isinstance(self.meta, LateAnswers):
             self.meta.process, coordinator.lock = process, SteppedLock(process)
-        self.compactor = self._compactor_class(
+        self.compactor = LevelZeroCompactor(
             coordinator=coordinator, store=Objects(process), preemption=process
         )
         self.delegator = None
@@ -247,7 +237,7 @@ class CompactionProgram(RefiningProgram):
             stored = [record for record in given.segments if is_level_zero(record.segment_id)]
             lifted = tuple(p for record in stored for one in record.binlogs for p in one.row_positions)
             self.load = LoadView(given.seek.ts, lifted)
-            delegator = self.delegator = self._delegator_class(
+            delegator = self.delegator = ShardDelegator(
                 replace(given, segments=tuple(stored)),
                 store=Objects(process),
                 preemption=process,
@@ -351,9 +341,6 @@ def compaction(
     late: bool = False,
     suspends: bool = False,
     ends: int = 0,
-    coordinator: type[Coordinator] = Coordinator,
-    compactor: type[LevelZeroCompactor] = LevelZeroCompactor,
-    delegator: type[ShardDelegator] = ShardDelegator,
 ) -> CompactionProgram:
     """A program by plain arguments, as the manifest gives them.
 
@@ -364,7 +351,6 @@ def compaction(
         loads: loads of the channel, one after another: with level-zero segments or without.
         crashes: of the machine, all of it.
         late, suspends, ends: see ``CompactionScenario``.
-        coordinator, compactor, delegator: classes of the implementation.
     """
     scenario = CompactionScenario(
         log=tuple(log),
@@ -377,4 +363,4 @@ def compaction(
         suspends=suspends,
         ends=ends,
     )
-    return CompactionProgram(scenario, coordinator=coordinator, compactor=compactor, delegator=delegator)
+    return CompactionProgram(scenario)

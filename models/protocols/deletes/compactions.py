@@ -65,7 +65,7 @@ SCRIPTS: tuple[Script, ...] = (
 
 
 class Compactions(ComparedProgram):
-    """One channel with a segment and a level-zero segment. ``compactor``: its class.
+    """One channel with a segment and a level-zero segment.
 
     Scripts say whether the deletes are ``applied`` already, what is done at once, one after another
     (``does``), and which files are ``written`` and in the end ``named``. ``earlier``: older deletes are
@@ -74,9 +74,8 @@ class Compactions(ComparedProgram):
 
     claims = (ONCE, NAMED)
 
-    def __init__(self, *, compactor: type[LevelZeroCompactor]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=0)
-        self._class = compactor
         self.files: dict[str, tuple[Row, ...]] = dict(_FILES)
         self.written: list[str] = []
 
@@ -96,7 +95,7 @@ class Compactions(ComparedProgram):
             await meta.save_segment(record)
         coordinator = Coordinator(meta=meta)
         await coordinator.load()
-        compactor = self._class(coordinator=coordinator, store=self)
+        compactor = LevelZeroCompactor(coordinator=coordinator, store=self)
         self.begun = True
         await process.point("begin")
         for together in self.script["does"]:
@@ -136,6 +135,6 @@ class Compactions(ComparedProgram):
         return (tuple(self.written), self.wrong())
 
 
-def compactions(*, compactor: type[LevelZeroCompactor] = LevelZeroCompactor) -> Compactions:
-    """Return the program of all scripts. ``compactor``: a wrong one."""
-    return Compactions(compactor=compactor)
+def compactions() -> Compactions:
+    """Return the program of all scripts."""
+    return Compactions()

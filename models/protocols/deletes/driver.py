@@ -71,11 +71,10 @@ class CompactorSteps(LevelZeroCompactor):
 
 
 class DeletesAdapter:
-    """One run. A variant of it overrides ``compactor``."""
+    """One run."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {"import_segment": "nothing is imported"}
-    compactor: ClassVar[type[CompactorSteps]] = CompactorSteps
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
@@ -96,7 +95,7 @@ class DeletesAdapter:
         )
         self._meta, self._store = MemoryMetaStore(), MemoryObjectStore()
         self._coordinator = Coordinator(meta=self._meta)
-        self._compactor = self.compactor(coordinator=self._coordinator, store=self._store)
+        self._compactor = CompactorSteps(coordinator=self._coordinator, store=self._store)
         self._node, self._load, self._session = NodeState(), LoadView(), 0
         self._delegator: ShardDelegator | None = None
         self._sent: list[SaveBinlogPaths] = []

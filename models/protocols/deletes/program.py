@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tidemark.impl.broker.messages import is_level_zero
-from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.sync_task import SyncTask
@@ -86,15 +85,10 @@ class DeletesProgram(FlushProgram):
         self,
         scenario: DeletesScenario,
         *,
-        parts: DataNodeParts | None = None,
-        coordinator: type[Coordinator] = Coordinator,
         protocol: str = SPECIFICATION,
     ) -> None:
-        given = parts if parts is not None else DataNodeParts()
-        noting = replace(given, sync_manager=_noting(given.sync_manager, self._note))
-        super().__init__(
-            scenario, parts=noting, coordinator=coordinator, abstraction=_abstraction(scenario, protocol)
-        )
+        parts = DataNodeParts(sync_manager=_noting(self._note))
+        super().__init__(scenario, parts=parts, abstraction=_abstraction(scenario, protocol))
         self._syncs: dict[str, tuple[int, ...]] = {}
 
     def _note(self, task: SyncTask) -> None:
@@ -128,14 +122,15 @@ class DeletesProgram(FlushProgram):
         return (super().declared(), rest, tuple(self._syncs.items()))
 
 
-def _noting(base: type[SyncManager], note: Callable[[SyncTask], None]) -> type[SyncManager]:
+def _noting(note: Callable[[SyncTask], None]) -> type[SyncManager]:
     """The sync manager, which says what it is given."""
 
-    def submit(self: SyncManager, task: SyncTask) -> None:
-        note(task)
-        base.submit(self, task)
+    class Noting(SyncManager):
+        def submit(self, task: SyncTask) -> None:
+            note(task)
+            super().submit(task)
 
-    return type(base.__name__, (base,), {"submit": submit})
+    return Noting
 
 
 @functools.cache
@@ -171,8 +166,6 @@ def deletes(
     crashes: int = 0,
     lost_replies: int = 0,
     repetitions: int | None = None,
-    parts: DataNodeParts | None = None,
-    coordinator: type[Coordinator] = Coordinator,
 ) -> DeletesProgram:
     """A program by plain arguments, as the manifest gives them.
 
@@ -181,8 +174,6 @@ def deletes(
             delete, or 0.
         flushes, sync_each_row, timer_firings, crashes, lost_replies, repetitions: see
             ``tidemark.models.protocols.flush.programs.flush``.
-        parts: classes of the node.
-        coordinator: class of the coordinator.
     """
     scenario = DeletesScenario(
         rows=tuple(log),
@@ -193,4 +184,4 @@ def deletes(
         repeats_calls=False,
         repetitions=repetitions,
     )
-    return DeletesProgram(scenario, parts=parts, coordinator=coordinator)
+    return DeletesProgram(scenario)

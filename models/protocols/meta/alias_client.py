@@ -10,9 +10,7 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.impl.client.client import Client
 from tidemark.impl.client.connection import RequestRefusedError
-from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.models.protocols.meta.clients import CHANNEL, OF_ITS_TIME, RETRY_ENDS, ClientProgram
 from tidemark.models.protocols.meta.refinement import NAME
@@ -31,7 +29,6 @@ class AliasClientProgram(ClientProgram):
     Args:
         calls: what the client does, one after another: ``insert``, ``alter_alias`` (to the second
             collection), ``drop_alias``, ``create_alias`` (of the first).
-        client: class of the client.
     """
 
     claims = (OF_ITS_TIME, RETRY_ENDS, KNOWS)
@@ -41,8 +38,8 @@ class AliasClientProgram(ClientProgram):
         CollectionVersion(ALIAS, 3, "", number=1, changed=1, alias_of=NAME),
     )
 
-    def __init__(self, *, calls: Sequence[str], client: type[Client]) -> None:
-        super().__init__(inserts=len(calls), changes=0, client=client, gateway=Gateway)
+    def __init__(self, *, calls: Sequence[str]) -> None:
+        super().__init__(inserts=len(calls), changes=0)
         self.calls = tuple(calls)
         self.given = 1
 
@@ -110,6 +107,6 @@ class AliasClientProgram(ClientProgram):
         return super().declared(), tuple(sorted(self.meta.versions.items()))
 
 
-def alias_clients(*, calls: Sequence[str], client: type[Client] = Client) -> AliasClientProgram:
+def alias_clients(*, calls: Sequence[str]) -> AliasClientProgram:
     """A program by plain arguments: see ``AliasClientProgram``."""
-    return AliasClientProgram(calls=calls, client=client)
+    return AliasClientProgram(calls=calls)

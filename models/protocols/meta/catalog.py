@@ -51,13 +51,9 @@ class CatalogProgram(Program):
         writes: how many rows are written, one after another.
         shards: channels of a collection.
         crashes: how often the process may crash.
-        catalog: class of the catalogue.
     """
 
     claims: tuple[str, ...] = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED, KEPT)
-
-    cache_class: type[MetaCache] = MetaCache
-    """Class of the proxy's cache."""
 
     def __init__(
         self,
@@ -67,7 +63,6 @@ class CatalogProgram(Program):
         shards: int,
         crashes: int,
         again: bool,
-        catalog: type[Catalog],
     ) -> None:
         self.settings = Settings(
             clock=ClockOrder.UNTIMED, faults=FaultBudget(crashes=crashes), crashable=frozenset({CLUSTER})
@@ -85,7 +80,6 @@ class CatalogProgram(Program):
         self.reserved, self.given, self.first = 2, 1, 0
         self.wrong: str | None = None
         self.again = again
-        self._catalog_class = catalog
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -102,7 +96,7 @@ class CatalogProgram(Program):
 
     async def _run(self, process: Process) -> None:
         self.scheduler = DdlScheduler(oracle=self, preemption=NoPreemption())
-        self.catalog = self._catalog_class(
+        self.catalog = Catalog(
             store=self.catalog_store(),
             scheduler=self.scheduler,
             announce=self._announce,
@@ -110,7 +104,7 @@ class CatalogProgram(Program):
             proxies=self,
             preemption=NoPreemption(),
         )
-        self.cache = self.cache_class(source=self, preemption=process)
+        self.cache = MetaCache(source=self, preemption=process)
         await self.catalog.load()
         await self.catalog.finish_changes()
         for number in range(len(self.calls)):
@@ -323,8 +317,7 @@ def catalogues(
     shards: int = 1,
     crashes: int = 0,
     again: bool = True,
-    catalog: type[Catalog] = Catalog,
     program: type[CatalogProgram] = CatalogProgram,
 ) -> CatalogProgram:
     """A program by plain arguments: see ``CatalogProgram``. ``program``: its class, with the store in it."""
-    return program(calls=calls, writes=writes, shards=shards, crashes=crashes, again=again, catalog=catalog)
+    return program(calls=calls, writes=writes, shards=shards, crashes=crashes, again=again)

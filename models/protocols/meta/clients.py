@@ -52,7 +52,6 @@ class ClientProgram(Program):
     Args:
         inserts: how many rows the client inserts, one after another.
         changes: how often the schema changes.
-        client: class of the client. gateway: class of the proxies' gateways.
     """
 
     claims: tuple[str, ...] = (OF_ITS_TIME, RETRY_ENDS, RETRY_SUCCEEDS)
@@ -62,7 +61,7 @@ class ClientProgram(Program):
     """What is stored at the start."""
     settings = Settings(clock=ClockOrder.UNTIMED)
 
-    def __init__(self, *, inserts: int, changes: int, client: type[Client], gateway: type[Gateway]) -> None:
+    def __init__(self, *, inserts: int, changes: int) -> None:
         self.inserts, self.changes = inserts, changes
         self.given = 0
         self.rows: list[tuple[int, int]] = []
@@ -72,7 +71,6 @@ class ClientProgram(Program):
         self.calm = True
         self.wrong: str | None = None
         self.sent = 0
-        self._classes = (client, gateway)
 
     def build(self, world: World) -> None:
         """Define the process."""
@@ -80,15 +78,13 @@ class ClientProgram(Program):
         world.process(CLUSTER, self._run, daemon=True)
 
     async def _run(self, process: Process) -> None:
-        client, _ = self._classes
-        self.client = client(_EitherWay(self, self.start_proxies(process)))
+        self.client = Client(_EitherWay(self, self.start_proxies(process)))
         self.client.schemas.versions[self.records[0].name] = 1
         process.spawn(self._insert(process), "client")
         process.spawn(self._change(process), "changes")
 
     def start_proxies(self, process: Process) -> list[LocalConnection]:
         """Start coordinator and proxies. Returns a client's way to each of the proxies."""
-        _, gateway = self._classes
         self.meta = CollectionMeta(store=self, proxies=self, preemption=process)
         self.meta.load(self.records)
         self.source = DirectMetaSource(self.meta)
@@ -98,7 +94,7 @@ class ClientProgram(Program):
         self.proxies = [self._proxy(process, source) for source in _SOURCES]
         return [
             LocalConnection(
-                gateway(
+                Gateway(
                     host=_Host(proxy), oracle=self, collections=self.catalogue(), segments=self,
                     reader=_Nothing(), flushes=_Nothing(),
                 )
@@ -321,8 +317,6 @@ class _EitherWay:
         """Nothing to let go of."""
 
 
-def clients(
-    *, inserts: int = 1, changes: int = 1, client: type[Client] = Client, gateway: type[Gateway] = Gateway
-) -> ClientProgram:
+def clients(*, inserts: int = 1, changes: int = 1) -> ClientProgram:
     """A program by plain arguments: see ``ClientProgram``."""
-    return ClientProgram(inserts=inserts, changes=changes, client=client, gateway=gateway)
+    return ClientProgram(inserts=inserts, changes=changes)

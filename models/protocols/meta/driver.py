@@ -7,10 +7,9 @@ changes nothing happens by itself; by chance a request goes on that is over, or 
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.proxy.meta_cache import MetaCache
-from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -27,10 +26,7 @@ _LEAVE = "resume client.leave"
 
 
 class MetaAdapter(DrivenRun):
-    """One run of coordinator and proxies. A variant of it overrides a class of the parts."""
-
-    cache: ClassVar[type[MetaCache]] = MetaCache
-    coordinator: ClassVar[type[CollectionMeta]] = CollectionMeta
+    """One run of coordinator and proxies."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         at = tuple(int(str(proxy)) for proxy in instance.map_constants["at"])
@@ -42,7 +38,7 @@ class MetaAdapter(DrivenRun):
             cancels=tuple(range(len(at))),
         )
         self._checker = checker
-        self._program = MetaProgram(scenario, cache=self.cache, coordinator=self.coordinator)
+        self._program = MetaProgram(scenario)
         super().__init__(self._program)
 
     def _look(self) -> State:

@@ -157,8 +157,6 @@ class MetaProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        cache: class of the proxies' caches: a variant replaces it.
-        coordinator: class of the coordinator's versions. catalog: class of its catalogue.
         protocol: the specification that each step must follow.
     """
 
@@ -169,9 +167,6 @@ class MetaProgram(RefiningProgram):
         self,
         scenario: MetaScenario,
         *,
-        cache: type[MetaCache] = MetaCache,
-        coordinator: type[CollectionMeta] = CollectionMeta,
-        catalog: type[Catalog] = Catalog,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -184,9 +179,6 @@ class MetaProgram(RefiningProgram):
         self.silences_left = scenario.silences
         self.waiting: set[str] = set()
         self.failures_left = scenario.failures
-        self._cache_class = cache
-        self._coordinator_class = coordinator
-        self._catalog_class = catalog
         self.given = self.stored_at = 0
 
     def populate(self, world: World) -> None:
@@ -195,7 +187,7 @@ class MetaProgram(RefiningProgram):
 
     async def _run(self, process: Process) -> None:
         edges = _Edges(self, self.world)
-        catalog = self._catalog_class(
+        catalog = Catalog(
             store=edges,
             scheduler=DdlScheduler(oracle=edges, preemption=NoPreemption()),
             announce=edges.announce,
@@ -203,7 +195,7 @@ class MetaProgram(RefiningProgram):
             proxies=edges,
             preemption=process,
         )
-        self.meta = catalog.meta = self._coordinator_class(store=edges, proxies=edges, preemption=process)
+        self.meta = catalog.meta
         await catalog.load()
         for proxy in range(self.scenario.proxies):
             process.spawn(self._live(process, edges, proxy), f"proxy {proxy}")
@@ -216,7 +208,7 @@ class MetaProgram(RefiningProgram):
 
     async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
         await process.point("session.start")
-        self.caches[proxy] = self._cache_class(source=edges, preemption=process)
+        self.caches[proxy] = MetaCache(source=edges, preemption=process)
         await process.point("session.learn")
         self.listed.add(str(proxy))
         if proxy in self.scenario.leaves:
@@ -321,9 +313,6 @@ def meta(
     cancels: tuple[int, ...] | list[int] = (),
     changers: int = 1,
     silences: int = 0,
-    cache: type[MetaCache] = MetaCache,
-    coordinator: type[CollectionMeta] = CollectionMeta,
-    catalog: type[Catalog] = Catalog,
     protocol: str = SPECIFICATION,
 ) -> MetaProgram:
     """A program by plain arguments, as the manifest gives them.
@@ -337,9 +326,6 @@ def meta(
         changers: how many change it side by side, each as often as that.
         silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
             with him, until the proxy's session ends.
-        cache: class of the proxies' caches.
-        coordinator: class of the coordinator's versions.
-        catalog: class of its catalogue.
         protocol: the specification, or a variant of it.
     """
     scenario = MetaScenario(
@@ -351,4 +337,4 @@ def meta(
         changers=changers,
         silences=silences,
     )
-    return MetaProgram(scenario, cache=cache, coordinator=coordinator, catalog=catalog, protocol=protocol)
+    return MetaProgram(scenario, protocol=protocol)

@@ -27,11 +27,9 @@ class RealCatalogProgram(CatalogProgram):
     """One coordinator and one proxy.
 
     Attributes:
-        adapter: class of the store; a variant is wrong.
         saving: what a coordinator is saving.
     """
 
-    adapter: type[SqliteCatalogStore] = SqliteCatalogStore
     saving: CollectionVersion | None = None
 
     def fill(self, world: World) -> None:
@@ -50,7 +48,7 @@ class RealCatalogProgram(CatalogProgram):
     def catalog_store(self) -> CatalogStore:
         """Return the store of a coordinator that starts, on a connection of its own."""
         self.saving = None
-        return _Telling(self, self.adapter(_FILE, database=self._file.connect()))
+        return _Telling(self, SqliteCatalogStore(_FILE, database=self._file.connect()))
 
     def on_start(self, state: Observation) -> str | None:
         """The file holds what was saved first."""
@@ -112,9 +110,6 @@ def _content(copy: sqlite3.Connection) -> tuple[dict[str, CollectionVersion], in
     return records, finish(store.reserve(0))
 
 
-def catalogues_in_sqlite(
-    *, adapter: type[SqliteCatalogStore] = SqliteCatalogStore, **scenario: Any
-) -> CatalogProgram:
-    """Return the program of ``catalog`` over the real store. ``adapter``: a wrong one."""
-    chosen = type("Chosen", (RealCatalogProgram,), {"adapter": adapter})
-    return catalogues(program=chosen, **scenario)
+def catalogues_in_sqlite(**scenario: Any) -> CatalogProgram:
+    """Return the program of ``catalog`` over the real store."""
+    return catalogues(program=RealCatalogProgram, **scenario)

@@ -9,15 +9,13 @@ a client that has kept nothing asks first, and a proxy learns of a change becaus
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.connection import Json, RequestRefusedError
 from tidemark.impl.client.schemas import MISMATCH
 from tidemark.impl.cluster.server import LocalConnection
-from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -44,7 +42,7 @@ class DrivenRequest:
         self.name = f"request {number}"
         self.view = RequestView()
         self._program, self._ways = program, ways
-        self.client = program.client_class(self)
+        self.client = Client(self)
 
     async def live(self, process: Process) -> None:
         """Insert once."""
@@ -83,24 +81,12 @@ class DrivenClients(ClientProgram):
 
     Args:
         requests: how many. changes: how often the schema changes.
-        client: class of the clients. gateway: class of the proxies' gateways. coordinator: class of the
-            coordinator's part.
     """
 
     records = (CollectionVersion(NAME, 0, "", number=1, created=1, channels=(CHANNEL,), changed=1),)
 
-    def __init__(
-        self,
-        *,
-        requests: int,
-        changes: int,
-        client: type[Client],
-        gateway: type[Gateway],
-        coordinator: type[CollectionMeta],
-    ) -> None:
-        super().__init__(inserts=0, changes=changes, client=client, gateway=gateway)
-        self.client_class = client
-        self.coordinator = coordinator
+    def __init__(self, *, requests: int, changes: int) -> None:
+        super().__init__(inserts=0, changes=changes)
         self._number = requests
 
     async def _run(self, process: Process) -> None:
@@ -129,20 +115,13 @@ class DrivenClients(ClientProgram):
 
 
 class RetriesAdapter(DrivenRun):
-    """One run of the clients. A variant of it overrides a class of the parts."""
-
-    client: ClassVar[type[Client]] = Client
-    gateway: ClassVar[type[Gateway]] = Gateway
-    coordinator: ClassVar[type[CollectionMeta]] = CollectionMeta
+    """One run of the clients."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
         self._program = DrivenClients(
             requests=int(str(instance.bounds["Request"])),
             changes=int(str(instance.bounds["Version"])),
-            client=self.client,
-            gateway=self.gateway,
-            coordinator=self.coordinator,
         )
         self._late: tuple[int, int] | None = None
         """The request whose insert waits for its timestamp, and its proxy."""

@@ -20,7 +20,6 @@ from dataclasses import replace
 from typing import Any, ClassVar
 
 from tidemark.impl.broker.messages import LogMessage, Tick
-from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
@@ -98,9 +97,8 @@ def scenario_of(instance: Instance) -> SegmentsScenario:
 
 
 class SegmentsAdapter(DrivenRun):
-    """One run of a query node. A variant of it overrides ``delegator``."""
+    """One run of a query node."""
 
-    delegator: ClassVar[type[ShardDelegator]] = ShardDelegator
     never_offered: ClassVar[dict[str, str]] = {"fail_load": "each read of a file succeeds here"}
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
@@ -115,7 +113,7 @@ class SegmentsAdapter(DrivenRun):
         super().__init__(self._program)
 
     def _made(self, instance: Instance) -> DrivenSegments:
-        return DrivenSegments(scenario_of(instance), delegator=self.delegator, protocol=instance.protocol)
+        return DrivenSegments(scenario_of(instance), protocol=instance.protocol)
 
     def _look(self) -> State:
         """The abstract state; the timestamps are those that the driver has chosen."""

@@ -16,7 +16,7 @@ from tidemark.impl.errors import ImplementationError, StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.nearest import Nearest
-from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
@@ -47,7 +47,7 @@ _WORK = ("pipeline ", "dispatcher")
 
 
 class NodeLife(ScriptedProgram):
-    """One query node with one channel. ``parts``: its classes.
+    """One query node with one channel.
 
     Scripts have the questions ``read`` of the log and ``rows G``, ``deletes G`` of files, and
 
@@ -65,11 +65,8 @@ class NodeLife(ScriptedProgram):
 
     claims = (ANSWERS_ARE_RIGHT, READS_END_IN_TIME, CALLS_SAY_WHAT_IS, NOTHING_IS_LEFT)
 
-    def __init__(
-        self, scripts: Sequence[Script], *, timers: int, parts: QueryNodeParts | None = None
-    ) -> None:
+    def __init__(self, scripts: Sequence[Script], *, timers: int) -> None:
         super().__init__(scripts, timers=timers)
-        self._parts = parts
         self.done: list[str] = []
         self.last = 0
         self.calls: dict[str, TakeUp | Load] = {}
@@ -91,7 +88,7 @@ class NodeLife(ScriptedProgram):
         ports = QueryNodePorts(
             log=self.edges, store=self.edges, preemption=self.edges, dispatchers=dispatchers
         )
-        self.node = QueryNode(node_id="a", ports=ports, config=_CONFIG, parts=self._parts)
+        self.node = QueryNode(node_id="a", ports=ports, config=_CONFIG)
         self.begun = True
         process.spawn(self._happens(process), "script")
 
@@ -367,6 +364,6 @@ class _Edges:
         return tuple(row for row in rows if row.segment_id == segment)
 
 
-def life(*, parts: QueryNodeParts | None = None) -> NodeLife:
+def life() -> NodeLife:
     """Return the program of all scripts."""
-    return NodeLife(SCRIPTS, timers=60, parts=parts)
+    return NodeLife(SCRIPTS, timers=60)

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
-from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.query_node import QueryNodeParts
 from tidemark.impl.types import BinlogRecord, EndPosition, SegmentRecord
 from tidemark.models.protocols.common.growing_log import LOG
@@ -76,18 +74,9 @@ class PositionedStorage(Storage):
 
 
 class PositionsProgram(SegmentsProgram):
-    """See ``SegmentsProgram``. ``pipeline``: class of the node's pipeline."""
+    """See ``SegmentsProgram``."""
 
-    def __init__(
-        self,
-        scenario: SegmentsScenario,
-        *,
-        delegator: type[ShardDelegator] = NotingDelegator,
-        pipeline: type[ShardPipeline] = ShardPipeline,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(scenario, delegator=delegator, protocol=protocol)
-        self._pipeline_class = pipeline
+    parts: ClassVar[QueryNodeParts] = QueryNodeParts(delegator=NotingDelegator)
 
     def abstraction_of(self, scenario: SegmentsScenario, protocol: str) -> Abstraction:
         """See SegmentsProgram."""
@@ -96,10 +85,6 @@ class PositionsProgram(SegmentsProgram):
     def storage_of(self, world: World) -> Storage:
         """See SegmentsProgram."""
         return PositionedStorage(world, self.scenario.writes, self.scenario.failures)
-
-    def parts(self) -> QueryNodeParts:
-        """See SegmentsProgram."""
-        return QueryNodeParts(delegator=self._delegator_class, pipeline=self._pipeline_class)
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
@@ -130,8 +115,6 @@ def positions(
     stored: Sequence[str],
     since: int = 0,
     crashes: int = 0,
-    delegator: type[ShardDelegator] = NotingDelegator,
-    pipeline: type[ShardPipeline] = ShardPipeline,
     protocol: str = SPECIFICATION,
 ) -> PositionsProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -140,7 +123,6 @@ def positions(
         writes: by number ``ts``, and ``segment`` for a row; without it a delete.
         ticks, since, crashes: see ``SegmentsScenario``.
         stored: see there, and ``sync G N``: the rows of segment G up to N are in files.
-        delegator, pipeline: classes of the node.
         protocol: the specification, or a variant of it.
     """
     scenario = SegmentsScenario(
@@ -150,4 +132,4 @@ def positions(
         since=since,
         crashes=crashes,
     )
-    return PositionsProgram(scenario, delegator=delegator, pipeline=pipeline, protocol=protocol)
+    return PositionsProgram(scenario, protocol=protocol)

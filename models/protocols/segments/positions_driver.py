@@ -6,15 +6,14 @@ flush a segment ahead of the channel's checkpoint.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
-from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.models.conformance.adapter import State
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.driver import DrivenSegments, SegmentsAdapter, scenario_of
 from tidemark.models.protocols.segments.positions import PositionsProgram
-from tidemark.models.protocols.segments.positions_refinement import NotingDelegator, abstract
+from tidemark.models.protocols.segments.positions_refinement import abstract
 from tidemark.models.protocols.segments.program import NODE
 
 
@@ -23,12 +22,10 @@ class DrivenPositions(DrivenSegments, PositionsProgram):
 
 
 class PositionsAdapter(SegmentsAdapter):
-    """One run of a query node. A variant of it overrides ``delegator``."""
-
-    delegator: ClassVar[type[ShardDelegator]] = NotingDelegator
+    """One run of a query node."""
 
     def _made(self, instance: Instance) -> DrivenPositions:
-        return DrivenPositions(scenario_of(instance), delegator=self.delegator, protocol=instance.protocol)
+        return DrivenPositions(scenario_of(instance), protocol=instance.protocol)
 
     def _look(self) -> State:
         observed: Any = self._program.observe()

@@ -12,7 +12,7 @@ import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.errors import StoreError
@@ -93,19 +93,18 @@ class SegmentsProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        delegator: class of the node's delegator: a variant replaces it.
         protocol: the specification that each step must follow.
     """
 
     claims = (ANSWERS,)
     table = "segments"
+    parts: ClassVar[QueryNodeParts] = QueryNodeParts()
     at_rest = ("segments.service_time_follows_the_ticks",)
 
     def __init__(
         self,
         scenario: SegmentsScenario,
         *,
-        delegator: type[ShardDelegator] = ShardDelegator,
         protocol: str = SPECIFICATION,
     ) -> None:
         super().__init__(self.abstraction_of(scenario, protocol))
@@ -116,7 +115,6 @@ class SegmentsProgram(RefiningProgram):
         self.described: Stored | None = None
         self.loads: dict[int, int] = {}
         self._living = 0
-        self._delegator_class = delegator
 
     def abstraction_of(self, scenario: SegmentsScenario, protocol: str) -> Abstraction:
         """The refinement mapping."""
@@ -125,10 +123,6 @@ class SegmentsProgram(RefiningProgram):
     def storage_of(self, world: World) -> Storage:
         """The log, the records and the files."""
         return Storage(world, self.scenario.writes, self.scenario.failures)
-
-    def parts(self) -> QueryNodeParts:
-        """The classes of the node."""
-        return QueryNodeParts(delegator=self._delegator_class)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -159,7 +153,7 @@ class SegmentsProgram(RefiningProgram):
             node_id=process.name,
             ports=QueryNodePorts(log=storage.log, store=storage, preemption=process),
             config=QueryNodeConfig(replay_batch=1, load_attempts=scenario.attempts),
-            parts=self.parts(),
+            parts=self.parts,
         )
         while not await self._take_up(process, node):
             pass
@@ -306,7 +300,6 @@ def segments(
     crashes: int = 0,
     failures: int = 0,
     attempts: int = 1,
-    delegator: type[ShardDelegator] = ShardDelegator,
     protocol: str = SPECIFICATION,
 ) -> SegmentsProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -314,7 +307,6 @@ def segments(
     Args:
         writes: by number ``ts``, and ``segment`` for a row; without it a delete.
         ticks, stored, since, trims, crashes, failures, attempts: see ``SegmentsScenario``.
-        delegator: class of the node's delegator.
         protocol: the specification, or a variant of it.
     """
     scenario = SegmentsScenario(
@@ -327,4 +319,4 @@ def segments(
         failures=failures,
         attempts=attempts,
     )
-    return SegmentsProgram(scenario, delegator=delegator, protocol=protocol)
+    return SegmentsProgram(scenario, protocol=protocol)

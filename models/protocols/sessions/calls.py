@@ -225,9 +225,8 @@ class Reckoning:
 class EtcdCallsProgram(ComparedProgram):
     """One process that calls; what it hears, and what etcd holds, is compared after each call."""
 
-    def __init__(self, adapter: type[EtcdSessions]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=1)
-        self._adapter = adapter
         self._done = 0
 
     async def live(self, process: Process) -> None:
@@ -254,7 +253,7 @@ class EtcdCallsProgram(ComparedProgram):
         """Another process has a store of its own."""
         self._prefix = prefix
         self._calls = _Calls(self._content, self._refuse)
-        self._real = self._adapter("http://nowhere", fences=self, prefix=self._prefix, client=self._calls)
+        self._real = EtcdSessions("http://nowhere", fences=self, prefix=self._prefix, client=self._calls)
 
     async def fence(self, source: SourceId) -> None:
         """See Fences."""
@@ -350,6 +349,6 @@ class EtcdCallsProgram(ComparedProgram):
         return None if self._done == len(calls) else f"{ANSWERS}: {calls[self._done]} is not answered"
 
 
-def calls(*, adapter: type[EtcdSessions] = EtcdSessions) -> EtcdCallsProgram:
-    """Return the program. ``adapter``: a wrong one."""
-    return EtcdCallsProgram(adapter)
+def calls() -> EtcdCallsProgram:
+    """Return the program."""
+    return EtcdCallsProgram()

@@ -17,7 +17,6 @@ from tidemark.models.protocols.sessions.program import (
     COMPACTION,
     COORDINATOR,
     Coordinator,
-    SessionsParts,
     SessionsProgram,
     SessionsScenario,
 )
@@ -31,10 +30,9 @@ _PROMPT = ("restart", "resume sync.add", "resume sync.del")
 
 
 class SessionsAdapter(DrivenRun):
-    """One run of nodes, store and coordinator. A variant of it overrides ``parts``."""
+    """One run of nodes, store and coordinator."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
-    parts: ClassVar[SessionsParts] = SessionsParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
@@ -43,7 +41,7 @@ class SessionsAdapter(DrivenRun):
             compactions=_TIMES,
             faults=FaultBudget(crashes=_TIMES),
         )
-        self._program = SessionsProgram(scenario, parts=self.parts, protocol=instance.protocol)
+        self._program = SessionsProgram(scenario, protocol=instance.protocol)
         super().__init__(self._program)
         self._settle()
         self._state = self._look()

@@ -259,9 +259,8 @@ class Reckoning:
 class FileCallsProgram(ComparedProgram):
     """One process that calls; what it hears, and what the file holds, is compared after each call."""
 
-    def __init__(self, store: type[SqliteSessions]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=1)
-        self._store = store
         self._done = 0
 
     async def live(self, process: Process) -> None:
@@ -291,7 +290,7 @@ class FileCallsProgram(ComparedProgram):
         self._clock = _Clock()
         self._clock.time = self._time
         self._database = _Database(self._memory, self._refuse, self._begins)
-        self._real = self._store(
+        self._real = SqliteSessions(
             Path("sessions"),
             fences=self,
             clock=self._clock,
@@ -406,6 +405,6 @@ class FileCallsProgram(ComparedProgram):
         return None if self._done == len(calls) else f"{ANSWERS}: {calls[self._done]} is not answered"
 
 
-def file_calls(*, store: type[SqliteSessions] = SqliteSessions) -> FileCallsProgram:
-    """Return the program. ``store``: a wrong one."""
-    return FileCallsProgram(store)
+def file_calls() -> FileCallsProgram:
+    """Return the program."""
+    return FileCallsProgram()

@@ -114,7 +114,7 @@ class SharedSessions:
     fenced: whom the logs refuse, in the order of the fences.
     """
 
-    def __init__(self, world: World, sessions: type[SqliteSessions]) -> None:
+    def __init__(self, world: World, sessions: type[SqliteSessions] = SqliteSessions) -> None:
         self.changes: list[SessionEvent] = []
         self.fenced: list[SourceId] = []
         self.world = world

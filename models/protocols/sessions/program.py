@@ -11,7 +11,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import UnknownSessionError
 from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
@@ -60,15 +59,6 @@ class SessionsScenario:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SessionsParts:
-    """Which class plays which part. A variant replaces one of them by a subclass."""
-
-    sessions: type[SqliteSessions] = SqliteSessions
-    sync: type[TimeTickSync] = TimeTickSync
-    watch: type[SessionWatch] = SessionWatch
-
-
 @dataclass(eq=False)
 class Coordinator:
     """One incarnation."""
@@ -98,12 +88,11 @@ class SessionsProgram(RefiningProgram):
 
     table = "sessions"
 
-    def __init__(self, scenario: SessionsScenario, *, parts: SessionsParts | None, protocol: str) -> None:
+    def __init__(self, scenario: SessionsScenario, *, protocol: str) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.coordinators: list[Coordinator] = []
-        self._parts = parts if parts is not None else SessionsParts()
         self._shared: Shared | None = None
 
     @property
@@ -123,13 +112,13 @@ class SessionsProgram(RefiningProgram):
 
     def make_shared(self, world: World) -> Shared:
         """Make the store."""
-        return SharedSessions(world, self._parts.sessions)
+        return SharedSessions(world)
 
     async def _coordinate(self, process: Process) -> None:
         await process.point("coordinator.begin")
         store = Takeover(process, self.shared)
-        sync = self._parts.sync(rounds=RoundQueue(1), preemption=process)
-        watch = self._parts.watch(sessions=store, sync=sync)
+        sync = TimeTickSync(rounds=RoundQueue(1), preemption=process)
+        watch = SessionWatch(sessions=store, sync=sync)
         self.coordinators.append(Coordinator(process, store, sync, watch))
 
         async def report(source: int) -> None:
@@ -213,7 +202,6 @@ def sessions(
     lives: Sequence[int],
     compactions: int = 0,
     crashes: int = 0,
-    parts: SessionsParts | None = None,
     protocol: str = SPECIFICATION,
 ) -> SessionsProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -222,10 +210,9 @@ def sessions(
         lives: by node how many sessions it has.
         compactions: how often the store forgets all changes so far.
         crashes: budget of crashes of the coordinator.
-        parts: classes of the store and of the coordinator.
         protocol: the specification, or a variant of it.
     """
     scenario = SessionsScenario(
         lives=tuple(lives), compactions=compactions, faults=FaultBudget(crashes=crashes)
     )
-    return SessionsProgram(scenario, parts=parts, protocol=protocol)
+    return SessionsProgram(scenario, protocol=protocol)

@@ -18,7 +18,6 @@ from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared
 from tidemark.models.protocols.sessions.program import (
     SPECIFICATION,
-    SessionsParts,
     SessionsProgram,
     SessionsScenario,
 )
@@ -75,21 +74,20 @@ def _source(key: str) -> SourceId:
 class EtcdShared:
     """See Shared. One etcd, whose leases end when the program says so."""
 
-    def __init__(self, world: World, sessions: type[EtcdSessions]) -> None:
+    def __init__(self, world: World) -> None:
         self.changes: list[SessionEvent] = []
         self.fenced: list[SourceId] = []
         self.world = world
         self.gate = Gate(world)
         self.content: dict[str, Any] = {}
         etcd.begin(self.content, watches=True)
-        self._class = sessions
         self._bits = (world.interner.bit(STORE), world.interner.bit(LOGS))
         self._revisions: list[int] = []
         self._own = self.follow(_ignored)
 
     def follow(self, listed: Callable[[Sequence[SourceId]], None]) -> EtcdSessions:
         """See Shared."""
-        return self._class("http://elsewhere", fences=self, client=_Calls(self, listed))
+        return EtcdSessions("http://elsewhere", fences=self, client=_Calls(self, listed))
 
     async def fence(self, source: SourceId) -> None:
         """See Fences."""
@@ -135,7 +133,7 @@ class EtcdShared:
         """Tell the first change after a revision, when there is one or the watch is refused."""
 
         def told() -> Json | None:
-            return etcd.watched(self.content, keys, int(self.request_of(keys, after)["start_revision"]))
+            return etcd.watched(self.content, keys, int(watch_of(keys, after=after)["start_revision"]))
 
         def ready() -> bool:
             found = told()
@@ -149,10 +147,6 @@ class EtcdShared:
 
         change: Change | None = await self.gate.operation(f"watch after {after}", ready, effect)
         return change
-
-    def request_of(self, keys: KeyRange, after: int) -> Json:
-        """Return the request for a watch, as the real client makes it."""
-        return watch_of(keys, after=after)
 
     def changed(self) -> None:
         """Something may be in the store that was not there before."""
@@ -179,23 +173,11 @@ class EtcdShared:
 
 
 class EtcdSessionsProgram(SessionsProgram):
-    """The program of the sessions over one etcd. A variant has another adapter, or another store."""
-
-    def __init__(
-        self,
-        scenario: SessionsScenario,
-        *,
-        adapter: type[EtcdSessions],
-        store: type[EtcdShared],
-        protocol: str,
-    ) -> None:
-        super().__init__(scenario, parts=SessionsParts(), protocol=protocol)
-        self._adapter = adapter
-        self._store = store
+    """The program of the sessions over one etcd."""
 
     def make_shared(self, world: World) -> Shared:
         """See SessionsProgram."""
-        return self._store(world, self._adapter)
+        return EtcdShared(world)
 
 
 def over_etcd(
@@ -203,12 +185,10 @@ def over_etcd(
     lives: Sequence[int],
     compactions: int = 0,
     crashes: int = 0,
-    adapter: type[EtcdSessions] = EtcdSessions,
-    store: type[EtcdShared] = EtcdShared,
     protocol: str = SPECIFICATION,
 ) -> EtcdSessionsProgram:
-    """Return the program. See ``program.sessions``; ``adapter``, ``store``: wrong ones."""
+    """Return the program. See ``program.sessions``."""
     scenario = SessionsScenario(
         lives=tuple(lives), compactions=compactions, faults=FaultBudget(crashes=crashes)
     )
-    return EtcdSessionsProgram(scenario, adapter=adapter, store=store, protocol=protocol)
+    return EtcdSessionsProgram(scenario, protocol=protocol)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.proxy.meta_cache import MetaCache
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.aliases.driver import AliasesAdapter
-from tidemark.models.protocols.aliases.mutants.names import KeepsTheAlias
+from tidemark.models.protocols.aliases.mutants import names
 
-
-class AnAliasIsNotForgotten(AliasesAdapter):
-    """An invalidation leaves what a proxy keeps of an alias."""
-
-    cache: ClassVar[type[MetaCache]] = KeepsTheAlias
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=Host(f"aliases-driven-{patch.name}", AliasesAdapter), killer="conformance")
+        for patch in names.MUTANTS
+        if patch.name == "an-alias-is-not-forgotten"
+    ),
+)

@@ -1,109 +1,93 @@
 """Mutants of the catalogue, a proxy's cache and the store, on the programs that are compared step by step,
-and over SQLite. The functions return the program with the fault in it.
+and over SQLite.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.aliases.mutants.implementation import CACHE, CATALOG
+from tidemark.models.protocols.aliases.names import names
+from tidemark.models.protocols.aliases.real_catalog import aliases_in_sqlite
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
-from tidemark.impl.rootcoord.catalog import Catalog
-from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.aliases.names import NamesProgram, names
-from tidemark.models.protocols.aliases.real_catalog import RealAliasProgram, aliases_in_sqlite
+ALTERED = Host("aliases-names-altered", names)
+COMES = Host("aliases-names-come-and-go", names)
 
-ALTERED = "aliases-names-altered"
-COMES = "aliases-names-come-and-go"
-CRASH = "aliases-names-crash"
-MOVED = "aliases-names-moved"
-STORED = "aliases-over-sqlite-crash"
+FORGOTTEN = "self.entries.pop(name, None)"
 
-
-class _LooksUpByNameAlone(MetaCache):
-    def _is_meant(self, alias: CollectionVersion, found: CollectionVersion) -> bool:
-        del alias
-        return found.exists
-
-
-@mutant(killer="refinement", source="B65", instance=MOVED, tier="full")
-def a_request_is_served_by_name_alone(**scenario: Any) -> NamesProgram:
-    """A request is served whatever has the name that its alias has named."""
-    return names(cache=_LooksUpByNameAlone, **scenario)
-
-
-class KeepsTheAlias(MetaCache):
-    """An invalidation leaves what is kept of an alias."""
-
-    def invalidate(self, name: str, version: int) -> None:
-        """See MetaCache."""
-        entry = self.entries.get(name)
-        super().invalidate(name, version)
-        if entry is not None and entry.is_alias:
-            self.entries[name] = entry
-
-
-@mutant(killer="refinement", source="B66", instance=ALTERED)
-def an_alias_is_not_forgotten(**scenario: Any) -> NamesProgram:
-    """An invalidation leaves what is kept of an alias."""
-    return names(cache=KeepsTheAlias, **scenario)
-
-
-class _KeepsThatThereIsNone(MetaCache):
-    def invalidate(self, name: str, version: int) -> None:
-        entry = self.entries.get(name)
-        super().invalidate(name, version)
-        if entry is not None and not (entry.exists or entry.is_alias):
-            self.entries[name] = entry
-
-
-@mutant(killer="refinement", source="facts 12", instance=COMES)
-def that_there_is_none_is_not_forgotten(**scenario: Any) -> NamesProgram:
-    """An invalidation leaves what is kept of a name that means nothing."""
-    return names(cache=_KeepsThatThereIsNone, **scenario)
-
-
-class _TakesAnything(MetaCache):
-    def insert(self, answer: CollectionVersion) -> None:
-        self.entries[answer.name] = answer
-
-
-@mutant(killer="aliases.caches_are_not_behind", source="facts 12; B66", instance=ALTERED)
-def an_old_answer_is_kept(**scenario: Any) -> NamesProgram:
-    """An answer is kept although a newer change of its name is known."""
-    return names(cache=_TakesAnything, **scenario)
-
-
-class _DropsAnyway(Catalog):
-    def _check_has_no_alias(self, name: str) -> None:
-        del name
-
-
-@mutant(killer="aliases.an_alias_points_to_a_collection", source="B64", instance=COMES)
-def what_has_an_alias_is_dropped(**scenario: Any) -> NamesProgram:
-    """A collection is dropped, and its alias stays."""
-    return names(catalog=_DropsAnyway, **scenario)
-
-
-class _CountsFromNothing(Catalog):
-    async def load(self) -> None:
-        await super().load()
-        self.meta.last = 0
-
-
-@mutant(killer="refinement", source="B66", instance=CRASH)
-def versions_begin_again(**scenario: Any) -> NamesProgram:
-    """The numbers of versions begin again after a crash."""
-    return names(catalog=_CountsFromNothing, **scenario)
-
-
-class _ForgetsTheAlias(SqliteCatalogStore):
-    async def save(self, record: CollectionVersion) -> None:
-        await super().save(replace(record, alias_of="") if record.number > 1 else record)
-
-
-@mutant(killer="what_is_stored_is_kept", source="B64", instance=STORED, tier="full")
-def the_store_forgets_what_an_alias_is_of(**scenario: Any) -> RealAliasProgram:
-    """What is stored of an alias that was altered does not say of which collection it is."""
-    return aliases_in_sqlite(adapter=_ForgetsTheAlias, **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "a-request-is-served-by-name-alone",
+        at=CACHE + "_is_meant",
+        old=" and found.number == alias.number",
+        new="",
+        killer="refinement",
+        on=Host("aliases-names-moved", names),
+        source="B65",
+        tier="full",
+        says="A request is served whatever has the name that its alias has named.",
+    ),
+    Patch(
+        "an-alias-is-not-forgotten",
+        at=CACHE + "invalidate",
+        old=FORGOTTEN,
+        new="""if name in self.entries and not self.entries[name].is_alias:
+            del self.entries[name]""",
+        killer="refinement",
+        on=ALTERED,
+        source="B66",
+        says="An invalidation leaves what is kept of an alias.",
+    ),
+    Patch(
+        "that-there-is-none-is-not-forgotten",
+        at=CACHE + "invalidate",
+        old=FORGOTTEN,
+        new="""if name in self.entries and (self.entries[name].exists or self.entries[name].is_alias):
+            del self.entries[name]""",
+        killer="refinement",
+        on=COMES,
+        source="facts 12",
+        says="An invalidation leaves what is kept of a name that means nothing.",
+    ),
+    Patch(
+        "an-old-answer-is-kept",
+        at=CACHE + "insert",
+        old="answer.version >= self.floors.get(answer.name, 0)",
+        new="True",
+        killer="aliases.caches_are_not_behind",
+        on=ALTERED,
+        source="facts 12; B66",
+        says="An answer is kept although a newer change of its name is known.",
+    ),
+    Patch(
+        "what-has-an-alias-is-dropped",
+        at=CATALOG + "drop",
+        old="self._check_has_no_alias(name)",
+        new="pass",
+        killer="aliases.an_alias_points_to_a_collection",
+        on=COMES,
+        source="B64",
+        says="A collection is dropped, and its alias stays.",
+    ),
+    Patch(
+        "versions-begin-again",
+        at="rootcoord/collection_meta.py:CollectionMeta.load",
+        old="max(self.acknowledged.values(), default=0)",
+        new="0",
+        killer="refinement",
+        on=Host("aliases-names-crash", names),
+        source="B66",
+        says="The numbers of versions begin again after a crash.",
+    ),
+    Patch(
+        "the-store-forgets-what-an-alias-is-of",
+        at="storage/sqlite_catalog.py:SqliteCatalogStore.save",
+        old="int(record.gone), record.alias_of",
+        new='int(record.gone), "" if record.number > 1 else record.alias_of',
+        killer="what_is_stored_is_kept",
+        on=Host("aliases-over-sqlite-crash", aliases_in_sqlite),
+        source="B64",
+        tier="full",
+        says="What is stored of an alias that was altered does not say of which collection it is.",
+    ),
+)

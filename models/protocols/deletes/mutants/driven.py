@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.models.protocols.deletes.driver import CompactorSteps, DeletesAdapter
-from tidemark.models.protocols.deletes.mutants.compaction import KnowsNoKey
+from tidemark.models.mutation.patches import Host, patches
+from tidemark.models.protocols.deletes.driver import DeletesAdapter
+from tidemark.models.protocols.deletes.mutants import implementation
 
-
-class _Steps(KnowsNoKey, CompactorSteps):
-    pass
-
-
-class TheFilterOfKeysMisses(DeletesAdapter):
-    """The filter of a segment does not know a key of it."""
-
-    compactor: ClassVar[type[CompactorSteps]] = _Steps
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=Host(f"deletes-driven-{patch.name}", DeletesAdapter), killer="conformance")
+        for patch in implementation.COMPACTIONS
+        if patch.name == "the-filter-of-keys-misses"
+    ),
+)

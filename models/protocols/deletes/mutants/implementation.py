@@ -1,100 +1,266 @@
-"""Mutants of the data node and the coordinator in what they do with deletes, each one small method.
-
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.deletes.program:deletes``.
-"""
+"""Mutants of what is done with deletes: by data node and coordinator, by the compactor, by a load."""
 
 from __future__ import annotations
 
-from typing import Any
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
+from tidemark.models.protocols.deletes.compaction import VISIBLE, compaction
+from tidemark.models.protocols.deletes.compactions import NAMED, ONCE, compactions
+from tidemark.models.protocols.deletes.program import deletes
 
-from tidemark.impl.broker.messages import is_level_zero
-from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.data_node import DataNodeParts
-from tidemark.impl.datanode.recovery import RecoveryFilter
-from tidemark.impl.datanode.sync_manager import SyncManager
-from tidemark.impl.datanode.sync_task import SyncTask
-from tidemark.impl.datanode.write_buffer import WriteBuffer
-from tidemark.impl.types import Position, Row, SaveBinlogPaths, SegmentRecord, StartPosition
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.deletes.program import DeletesProgram, deletes
+ONE = Host("deletes-impl-one", deletes)
+COMPACT = Host("deletes-impl-compact", compaction)
+LOADS = Host("deletes-impl-compact-loads", compaction)
+LEVELS = Host("deletes-impl-compact-two-levels", compaction)
+AGAIN = Host("deletes-impl-compact-again", compactions)
 
-ONE = "deletes-impl-one"
-CRASH = "deletes-impl-crash"
+BUFFER = "datanode/write_buffer.py:WriteBuffer."
+SYNC = "datanode/sync_manager.py:SyncManager."
+COORDINATOR = "datacoord/coordinator.py:Coordinator."
+COMPACTOR = "datacoord/level_zero.py:LevelZeroCompactor."
 
+DROPPED = "deletes.dropped_means_applied"
+LOST = "deletes.no_consumed_delete_is_lost"
 
-class _GreatestStart(WriteBuffer):
-    def get_checkpoint(self) -> Position:
-        starts = [*(one.start for one in self.buffers.values()), *self.in_flight.values()]
-        return max(starts, key=lambda start: start.ts, default=self.consumed)
+NODES = (
+    Patch(
+        "the-checkpoint-takes-the-greatest-start",
+        at=BUFFER + "get_checkpoint",
+        old="""earliest = (self._earliest_buffered(), self._earliest_in_flight())
+        starts = [start for start in earliest if start is not None]
+        if not starts:
+            return self.consumed
+        return min(""",
+        new="""starts = [*(one.start for one in self.buffers.values()), *self.in_flight.values()]
+        if not starts:
+            return self.consumed
+        return max(""",
+        killer="refinement",
+        on=ONE,
+        source="facts 7.5",
+        says="Of the starts of rows and deletes the checkpoint is the greatest.",
+    ),
+    Patch(
+        "buffered-deletes-do-not-count",
+        at=BUFFER + "_earliest_buffered",
+        old="(buffer.start for buffer in self.buffers.values())",
+        new="(buffer.start for segment, buffer in self.buffers.items() if segment > 0)",
+        killer="refinement",
+        on=ONE,
+        source="facts 7.5",
+        says="The checkpoint passes deletes that are in the buffer.",
+    ),
+    Patch(
+        "deletes-in-flight-do-not-count",
+        at=BUFFER + "_earliest_in_flight",
+        old="self.in_flight.values()",
+        new="(start for (segment, _), start in self.in_flight.items() if segment > 0)",
+        killer="refinement",
+        on=ONE,
+        source="facts 7.5; B13",
+        says="The checkpoint passes deletes that are being written out.",
+    ),
+    Patch(
+        "deletes-are-forgotten-before-the-save",
+        at=SYNC + "_run",
+        old="await self._upload(task)",
+        new="""await self._upload(task)
+            if task.segment_id < 0:
+                task.sink.on_synced(task)""",
+        also=(
+            Edit(
+                SYNC + "_finish",
+                "task.sink.on_synced(task)",
+                "task.segment_id < 0 or task.sink.on_synced(task)",
+            ),
+        ),
+        killer=LOST,
+        on=ONE,
+        source="facts 7.6",
+        says="Deletes leave the memory when their object is written, and not when it is recorded.",
+    ),
+    Patch(
+        "the-filter-of-deletes-is-negated",
+        at="datanode/recovery.py:RecoveryFilter._should_filter",
+        old="recorded is not None and row.ts <= recorded.ts",
+        new="(recorded is not None and row.ts <= recorded.ts) is (row.segment_id > 0)",
+        killer=LOST,
+        on=ONE,
+        source="facts 7.1; B63",
+        says="A delete that is not recorded is left out.",
+    ),
+    Patch(
+        "deletes-are-answered-and-not-recorded",
+        at=COORDINATOR + "_with_rows",
+        old="if not self._brings_rows(record, request):",
+        new="if request.segment_id < 0 or not self._brings_rows(record, request):",
+        killer="refinement",
+        on=ONE,
+        source="facts 10.2; hazard 21",
+        says="The coordinator answers the save of a level-zero segment, and records nothing.",
+    ),
+)
 
+COMPACTIONS = (
+    Patch(
+        "segments-that-grow-do-not-count",
+        at=COMPACTOR + "_ripe",
+        old="""if max(level.row_positions) <= checkpoint
+            and all(record.flushed for record in self._older(channel, level))""",
+        new="",
+        also=(Edit(COMPACTOR + "_older", "if 0 <", "if record.flushed and 0 <"),),
+        killer=DROPPED,
+        on=COMPACT,
+        source="facts 10.4; B38",
+        says="A level-zero binlog is dropped when the flushed segments have it.",
+    ),
+    Patch(
+        "the-filter-of-keys-misses",
+        at=COMPACTOR + "_apply",
+        old="if delete.key in known",
+        new="if False",
+        killer="refinement",
+        on=COMPACT,
+        source="facts 7.1",
+        says="The filter of a segment does not know a key of it.",
+    ),
+    Patch(
+        "applied-is-noted-and-not-done",
+        at=COMPACTOR + "_apply",
+        old="if taken:",
+        new="if False:",
+        killer="refinement",
+        on=COMPACT,
+        source="facts 10.4",
+        says="A segment is said to have deletes that were not written to it.",
+    ),
+    Patch(
+        "a-level-is-dropped-unapplied",
+        at=COMPACTOR + "compact",
+        old="await self._apply(level, record.segment_id)",
+        new="pass",
+        killer=DROPPED,
+        on=COMPACT,
+        source="facts 10.4; B38",
+        says="A level-zero binlog is dropped, and no segment has its deletes.",
+    ),
+    Patch(
+        "a-drop-takes-the-whole-segment",
+        at=COMPACTOR + "_drop",
+        old="left = tuple(one for one in record.binlogs if one != level)",
+        new="left = ()",
+        killer="refinement",
+        on=LEVELS,
+        source="facts 10.4",
+        says="With one binlog all those of its level-zero segment are dropped.",
+    ),
+    Patch(
+        "a-rewriting-goes-by-key-alone",
+        at=COMPACTOR + "_is_removed",
+        old=" and delete.ts > row.ts",
+        new="",
+        killer="refinement",
+        on=LOADS,
+        source="facts 7.1",
+        says="A rewriting removes a row that is newer than the delete of its key.",
+    ),
+    Patch(
+        "a-rewritten-segment-is-forgotten",
+        at=COMPACTOR + "_older",
+        old="if 0 <",
+        new="if record.binlogs and 0 <",
+        killer="refinement",
+        on=LEVELS,
+        source="facts 10.4",
+        says="A segment that has lost its rows takes no later deletes.",
+    ),
+    Patch(
+        "a-rewriting-forgets-the-deletes",
+        at=COMPACTOR + "_rewrite",
+        old=" if not self._is_removed(row, deletes)",
+        new="",
+        killer=DROPPED,
+        on=COMPACT,
+        source="facts 10.4",
+        says="A segment loses its deletes, and not the rows that they remove.",
+    ),
+    Patch(
+        "a-load-begins-at-the-checkpoint",
+        at=COORDINATOR + "delete_checkpoint",
+        old="min([begins, *starts])",
+        new="checkpoint",
+        killer="refinement",
+        on=LOADS,
+        source="facts 6.1; B37",
+        says="A load without level-zero segments reads the stream from the checkpoint on.",
+    ),
+    Patch(
+        "a-load-leaves-deltas-out",
+        at="querynode/delegator.py:ShardDelegator._read",
+        old="record.compaction.deltas",
+        new="()",
+        killer=VISIBLE,
+        on=COMPACT,
+        source="facts 6.1; B34",
+        says="A query node reads the rows of a segment, and not the deletes in its files.",
+    ),
+    Patch(
+        "the-first-segment-is-left-out",
+        at=COMPACTOR + "_older",
+        old="< last]",
+        new="< last][1:]",
+        killer=DROPPED,
+        on=Host("deletes-impl-compact-two-tasks", compaction),
+        source="facts 10.4; B38",
+        says="Of the segments with older rows the first one does not get the deletes.",
+    ),
+)
 
-@mutant(killer="refinement", source="facts 7.5", instance=ONE)
-def the_checkpoint_takes_the_greatest_start(**scenario: Any) -> DeletesProgram:
-    """Of the starts of rows and deletes the checkpoint is the greatest."""
-    return deletes(parts=DataNodeParts(write_buffer=_GreatestStart), **scenario)
+FILES = (
+    Patch(
+        "deletes-are-applied-again",
+        at=COMPACTOR + "_apply",
+        old="if level.path in record.compaction.applied:\n                return",
+        new="""forgotten = replace(record, compaction=replace(record.compaction, applied=()))
+            await self._coordinator.replace_segment(record, forgotten)
+            record = self._coordinator.segments[segment_id]""",
+        killer=ONCE,
+        on=AGAIN,
+        source="facts 10.4",
+        says="What an earlier process has applied is applied once more.",
+    ),
+    Patch(
+        "a-rewritten-segment-is-not-stored",
+        at=COMPACTOR + "_rewrite",
+        old="await self._store.put(path, rows)",
+        new="pass",
+        killer=NAMED,
+        on=AGAIN,
+        source="facts 10.4",
+        says="The record names a file that nobody has written: its rows are lost.",
+    ),
+    Patch(
+        "the-last-file-of-deletes-counts",
+        at=COMPACTOR + "_is_removed",
+        old="any(delete.key == row.key and delete.ts > row.ts for delete in deletes)",
+        new="{delete.key: delete.ts for delete in deletes}.get(row.key, 0) > row.ts",
+        killer=NAMED,
+        on=AGAIN,
+        source="facts 10.4",
+        says="Of the deletes of a key the one that was read last is looked at, not the latest.",
+    ),
+    Patch(
+        "deletes-are-dropped-that-were-not-written",
+        at=COMPACTOR + "compact",
+        old="await self._apply(level, record.segment_id)",
+        new="""try:
+                    await self._apply(level, record.segment_id)
+                except Exception:
+                    pass""",
+        killer=NAMED,
+        on=AGAIN,
+        source="facts 10.4",
+        says="A file that could not be written ends nothing: the binlog is dropped all the same.",
+    ),
+)
 
-
-class _RowsAlone(WriteBuffer):
-    def _earliest_buffered(self) -> StartPosition | None:
-        starts = (one.start for segment, one in self.buffers.items() if not is_level_zero(segment))
-        return min(starts, key=lambda start: start.ts, default=None)
-
-
-@mutant(killer="refinement", source="facts 7.5", instance=ONE)
-def buffered_deletes_do_not_count(**scenario: Any) -> DeletesProgram:
-    """The checkpoint passes deletes that are in the buffer."""
-    return deletes(parts=DataNodeParts(write_buffer=_RowsAlone), **scenario)
-
-
-class _RowsInFlight(WriteBuffer):
-    def _earliest_in_flight(self) -> StartPosition | None:
-        starts = (start for (segment, _), start in self.in_flight.items() if not is_level_zero(segment))
-        return min(starts, key=lambda start: start.ts, default=None)
-
-
-@mutant(killer="refinement", source="facts 7.5; B13", instance=ONE)
-def deletes_in_flight_do_not_count(**scenario: Any) -> DeletesProgram:
-    """The checkpoint passes deletes that are being written out."""
-    return deletes(parts=DataNodeParts(write_buffer=_RowsInFlight), **scenario)
-
-
-class _ForgetsBeforeTheSave(SyncManager):
-    async def _upload(self, task: SyncTask) -> None:
-        await super()._upload(task)
-        if is_level_zero(task.segment_id):
-            task.sink.on_synced(task)
-
-    def _finish(self, task: SyncTask) -> None:
-        if is_level_zero(task.segment_id):
-            task.finished.set()
-        else:
-            super()._finish(task)
-
-
-@mutant(killer="deletes.no_consumed_delete_is_lost", source="facts 7.6", instance=ONE)
-def deletes_are_forgotten_before_the_save(**scenario: Any) -> DeletesProgram:
-    """Deletes leave the memory when their object is written, and not when it is recorded."""
-    return deletes(parts=DataNodeParts(sync_manager=_ForgetsBeforeTheSave), **scenario)
-
-
-class _NegatedFilter(RecoveryFilter):
-    def _should_filter(self, row: Row) -> bool:
-        return super()._should_filter(row) is not is_level_zero(row.segment_id)
-
-
-@mutant(killer="deletes.no_consumed_delete_is_lost", source="facts 7.1; B63", instance=ONE)
-def the_filter_of_deletes_is_negated(**scenario: Any) -> DeletesProgram:
-    """A delete that is not recorded is left out."""
-    return deletes(parts=DataNodeParts(recovery_filter=_NegatedFilter), **scenario)
-
-
-class _RecordsNoDeletes(Coordinator):
-    def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        return record if is_level_zero(request.segment_id) else super()._with_rows(record, request)
-
-
-@mutant(killer="refinement", source="facts 10.2; hazard 21", instance=ONE)
-def deletes_are_answered_and_not_recorded(**scenario: Any) -> DeletesProgram:
-    """The coordinator answers the save of a level-zero segment, and records nothing."""
-    return deletes(coordinator=_RecordsNoDeletes, **scenario)
+MUTANTS = patches(__name__, *NODES, *COMPACTIONS, *FILES)

@@ -57,9 +57,6 @@ class CatalogLife(ScriptedProgram):
 
     claims = (DUE, ANSWERED_SO, NUMBERS_ONCE, CACHES_END, NOTHING_FOLLOWS)
 
-    catalog_class: type[Catalog] = Catalog
-    """Class of the catalogue: a variant replaces it."""
-
     async def live(self, process: Process) -> None:
         """Load the catalogue, and let its clients call."""
         self.process = process
@@ -75,7 +72,7 @@ class CatalogLife(ScriptedProgram):
         for proxy in sessions:
             self._begin(proxy)
         self.scheduler = DdlScheduler(oracle=self, preemption=NoPreemption())
-        self.catalog = self.catalog_class(
+        self.catalog = Catalog(
             store=_Store(self, tuple(stored.values())), scheduler=self.scheduler, announce=self._announce,
             place=self._placed, proxies=self, preemption=NoPreemption(),
         )  # fmt: skip
@@ -266,8 +263,6 @@ def _place(number: int, shards: int) -> tuple[str, ...]:
     return tuple(f"c{number}v{shard}" for shard in range(shards))
 
 
-def life(*, catalog: type[Catalog] = Catalog) -> CatalogLife:
-    """Return the program of all scripts. ``catalog``: class of the catalogue."""
-    program = CatalogLife(SCRIPTS, timers=0)
-    program.catalog_class = catalog
-    return program
+def life() -> CatalogLife:
+    """Return the program of all scripts."""
+    return CatalogLife(SCRIPTS, timers=0)

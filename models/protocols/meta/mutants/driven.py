@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.proxy.meta_cache import MetaCache
-from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.meta.driver import MetaAdapter
-from tidemark.models.protocols.meta.mutants.implementation import TakesAnything, TellsNobody
+from tidemark.models.protocols.meta.mutants import implementation
 
-
-class AnAnswerIsAlwaysTaken(MetaAdapter):
-    """An answer fills the cache although a newer version is known."""
-
-    cache: ClassVar[type[MetaCache]] = TakesAnything
-
-
-class AcknowledgedBeforeAllAnswer(MetaAdapter):
-    """A change is acknowledged when it is stored."""
-
-    coordinator: ClassVar[type[CollectionMeta]] = TellsNobody
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(patch, on=Host(f"meta-driven-{patch.name}", MetaAdapter), killer="conformance", given={})
+        for patch in implementation.CACHES
+        if patch.name in ("an-answer-is-always-taken", "acknowledged-before-all-answer")
+    ),
+)

@@ -1,223 +1,321 @@
-"""Mutants of caches and coordinator, each one small method.
+"""Mutants of the catalogue, its versions and its store, of proxies' caches, and of clients.
 
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.meta.program:meta``. Each is compared with the variant of the specification that
-makes the same mistake, where there is one.
+Where the specification has a variant that makes the same mistake, the program follows that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.meta.alias_client import alias_clients
+from tidemark.models.protocols.meta.catalog import catalogues
+from tidemark.models.protocols.meta.clients import clients
+from tidemark.models.protocols.meta.life.program import life
+from tidemark.models.protocols.meta.program import meta
+from tidemark.models.protocols.meta.real_catalog import catalogues_in_sqlite
 
-from tidemark.impl.client.client import Client
-from tidemark.impl.client.schemas import SchemaCache
-from tidemark.impl.errors import RpcError
-from tidemark.impl.proxy.gateway import Gateway
-from tidemark.impl.proxy.meta_cache import CollectionVersion, Flight, MetaCache
-from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.proxy.writes import WriteTask
-from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
-from tidemark.impl.timestamp import Timestamp
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.meta.alias_client import AliasClientProgram, alias_clients
-from tidemark.models.protocols.meta.clients import ClientProgram, clients
-from tidemark.models.protocols.meta.mutants.catalog import CreatesAtOnce
-from tidemark.models.protocols.meta.program import MetaProgram, meta
+TWO = Host("meta-impl-two-requests", meta)
+FAILURES = Host("meta-impl-failures", meta)
+CLIENT = Host("meta-impl-client", clients)
+CALLS = Host("meta-impl-catalog", catalogues)
+CRASH = Host("meta-impl-catalog-crash", catalogues)
+STORE = Host("meta-catalog-over-sqlite-crash", catalogues_in_sqlite)
 
+CACHE = "proxy/meta_cache.py:MetaCache."
+CATALOG = "rootcoord/catalog.py:Catalog."
+VERSIONS = "rootcoord/collection_meta.py:CollectionMeta."
+SCHEMAS = "client/schemas.py:SchemaCache."
+GATEWAY = "proxy/gateway.py:Gateway."
+SQLITE = "storage/sqlite_catalog.py:SqliteCatalogStore."
+
+DDL = "seed 002, DDL"
+RETRY = "seed 002, DDL: retryIfSchemaError"
+BEHIND = "meta.caches_are_not_behind"
+OF_ITS_TIME = "a_row_is_of_the_collection_of_its_time"
+SUCCEEDS = "a_retry_succeeds_when_the_schema_is_settled"
 _VARIANTS = "tidemark.models.protocols.meta.mutants"
-TWO = "meta-impl-two-requests"
-FAILURES = "meta-impl-failures"
-CLIENT = "meta-impl-client"
 
+CHANGE = """await self.meta.apply(name, edit)
+        return await self._finish(name)"""
+TIME_FIRST = """async def change(ts: Timestamp) -> None:
+            await self.meta.apply(name, edit)
+            await self._append_change(self.meta.describe(name), ts)
 
-class TakesAnything(MetaCache):
-    """Looks at no version."""
+        return await self.meta.note_time(name, await self._scheduler.run_task(change))"""
+CREATION = "return await self._change(name, lambda old: replace(made, version=old.version))"
+CREATED_FIRST = """async def append(ts: Timestamp) -> None:
+                await self._announce_all(made.channels, ts, "create")
+                await self.meta.apply(
+                    name, lambda old: replace(made, version=old.version, created=ts, changed=ts)
+                )
 
-    def insert(self, answer: CollectionVersion) -> None:
-        """Keep the answer."""
-        self.entries[answer.name] = answer
+            await self._scheduler.run_task(append)
+            return self.get(name)"""
+STORED_FIRST = """async def append(ts: Timestamp) -> None:
+                await self.meta.apply(
+                    name, lambda old: replace(made, version=old.version, created=ts, changed=ts)
+                )
+                await self._announce_all(made.channels, ts, "create")
 
+            await self._scheduler.run_task(append)
+            return self.get(name)"""
 
-@mutant(killer="meta.caches_are_not_behind", source="facts 12; hazard 36", instance=TWO)
-def an_answer_is_always_taken(**scenario: Any) -> MetaProgram:
-    """An answer fills the cache although a newer version is known."""
-    return meta(cache=TakesAnything, protocol=f"{_VARIANTS}.pairs:InvalidationWithoutVersion", **scenario)
-
-
-class _KeepsFlights(MetaCache):
-    def invalidate(self, name: str, version: int) -> None:
-        shared = dict(self.shared)
-        super().invalidate(name, version)
-        self.shared = shared
-
-
-@mutant(killer="meta.what_was_replaced_is_not_served", source="B42", instance=TWO)
-def flights_are_not_forgotten(**scenario: Any) -> MetaProgram:
-    """A request joins a question that was answered before the change."""
-    return meta(cache=_KeepsFlights, protocol=f"{_VARIANTS}.specification:FlightIsNotForgotten", **scenario)
-
-
-class _KeepsEntry(MetaCache):
-    def invalidate(self, name: str, version: int) -> None:
-        entries = dict(self.entries)
-        super().invalidate(name, version)
-        self.entries = entries
-
-
-@mutant(killer="meta.caches_are_not_behind", source="facts 12", instance=TWO)
-def the_entry_stays(**scenario: Any) -> MetaProgram:
-    """An invalidation records the version, and leaves the entry where it is."""
-    return meta(cache=_KeepsEntry, protocol=f"{_VARIANTS}.specification:KeepsTheCache", **scenario)
-
-
-class TellsNobody(CollectionMeta):
-    """Waits for no answer of a proxy, and asks for none."""
-
-    async def _tell_all(self, change: Change, version: int) -> None:
-        await self._preemption.point("meta.acknowledge")
-
-
-@mutant(killer="meta.caches_are_not_behind", source="facts 12", instance=TWO)
-def acknowledged_before_all_answer(**scenario: Any) -> MetaProgram:
-    """A change is acknowledged when it is stored."""
-    return meta(
-        coordinator=TellsNobody, protocol=f"{_VARIANTS}.specification:AcknowledgesWithoutAnswers", **scenario
-    )
-
-
-class _StaysOpen(MetaCache):
-    def close(self) -> None:
-        self.shared.clear()
-
-
-@mutant(killer="refinement", source="seed 004, 6.6.4", instance=TWO)
-def a_proxy_serves_after_its_session(**scenario: Any) -> MetaProgram:
-    """A proxy whose session has ended goes on."""
-    return meta(cache=_StaysOpen, **scenario)
-
-
-class _FailsForAll(MetaCache):
-    async def _wait_for(self, flight: Flight) -> None:
-        await super()._wait_for(flight)
-        if flight.answer is None:
-            raise RpcError("the question has failed")
-
-
-@mutant(killer="refinement", source="B42", instance=FAILURES)
-def a_failure_is_that_of_all(**scenario: Any) -> MetaProgram:
-    """All who wait for a question fail with it, as when the one who has asked it leaves."""
-    return meta(cache=_FailsForAll, **scenario)
-
-
-class _LeavesTheFlight(MetaCache):
-    async def _ask(self, name: str) -> CollectionVersion:
-        try:
-            return await super()._ask(name)
-        except RpcError:
-            self.shared[name] = Flight("request 0", [])
-            raise
-
-
-@mutant(killer="refinement", source="B42", instance=FAILURES)
-def a_failed_question_is_joined(**scenario: Any) -> MetaProgram:
-    """A question that has failed stays: whoever joins it waits for ever."""
-    return meta(cache=_LeavesTheFlight, **scenario)
-
-
-@mutant(killer="refinement", source="seed 002, DDL", instance=TWO)
-def a_creation_is_stamped_before_the_proxies_know(**scenario: Any) -> MetaProgram:
-    """A creation takes its timestamp, and then the proxies are told."""
-    return meta(catalog=CreatesAtOnce, **scenario)
-
-
-# ---- the client's cache of schemas, and its retry ----
-
-
-class _GoesOnIfAnother(SchemaCache):
-    def _goes_on(self, version: int, refused: int) -> bool:
-        return version != refused
-
-
-class _NeverGoesOn(SchemaCache):
-    def _goes_on(self, version: int, refused: int) -> bool:
-        del version, refused
-        return False
-
-
-class _KeepsTheVersion(SchemaCache):
-    def evict(self, collection: str) -> None:
-        del collection
-
-
-def _client_with(schemas: type[SchemaCache]) -> type[Client]:
-    class Changed(Client):
-        schema_cache = schemas
-
-    return Changed
-
-
-@mutant(killer="a_retry_ends", source="seed 002, DDL: retryIfSchemaError", instance=CLIENT)
-def it_goes_on_unless_the_last_was_the_same(**scenario: Any) -> ClientProgram:
-    """The rule of Milvus' client: between two proxies of different age it goes back and forth."""
-    return clients(client=_client_with(_GoesOnIfAnother), **scenario)
-
-
-@mutant(
-    killer="a_retry_succeeds_when_the_schema_is_settled",
-    source="seed 002, DDL: retryIfSchemaError",
-    instance=CLIENT,
+CACHES = (
+    Patch(
+        "an-answer-is-always-taken",
+        at=CACHE + "insert",
+        old="answer.version >= self.floors.get(answer.name, 0)",
+        new="True",
+        killer=BEHIND,
+        on=TWO,
+        given={"protocol": f"{_VARIANTS}.pairs:InvalidationWithoutVersion"},
+        source="facts 12; hazard 36",
+        says="An answer fills the cache although a newer version is known.",
+    ),
+    Patch(
+        "flights-are-not-forgotten",
+        at=CACHE + "invalidate",
+        old="self.shared.pop(name, None)",
+        new="pass",
+        killer="meta.what_was_replaced_is_not_served",
+        on=TWO,
+        given={"protocol": f"{_VARIANTS}.specification:FlightIsNotForgotten"},
+        source="B42",
+        says="A request joins a question that was answered before the change.",
+    ),
+    Patch(
+        "the-entry-stays",
+        at=CACHE + "invalidate",
+        old="self.entries.pop(name, None)",
+        new="pass",
+        killer=BEHIND,
+        on=TWO,
+        given={"protocol": f"{_VARIANTS}.specification:KeepsTheCache"},
+        source="facts 12",
+        says="An invalidation records the version, and leaves the entry where it is.",
+    ),
+    Patch(
+        "acknowledged-before-all-answer",
+        at=VERSIONS + "_tell_all",
+        old="while True:",
+        new='await self._preemption.point("meta.acknowledge")\n        while False:',
+        killer=BEHIND,
+        on=TWO,
+        given={"protocol": f"{_VARIANTS}.specification:AcknowledgesWithoutAnswers"},
+        source="facts 12",
+        says="A change is acknowledged when it is stored.",
+    ),
+    Patch(
+        "a-proxy-serves-after-its-session",
+        at=CACHE + "close",
+        old="self.closed = True",
+        new="self.shared.clear()\n        return",
+        killer="refinement",
+        on=TWO,
+        source="seed 004, 6.6.4",
+        says="A proxy whose session has ended goes on.",
+    ),
+    Patch(
+        "a-failure-is-that-of-all",
+        at=CACHE + "get",
+        old="await self._wait_for(flight)",
+        new="""await self._wait_for(flight)
+            if flight.answer is None:
+                raise RpcError("the question has failed")""",
+        killer="refinement",
+        on=FAILURES,
+        source="B42",
+        says="All who wait for a question fail with it, as when the one who has asked it leaves.",
+    ),
+    Patch(
+        "a-failed-question-is-joined",
+        at=CACHE + "_ask",
+        old="flight.over.set()",
+        new="""flight.over.set()
+            if not taken:
+                self.shared[name] = Flight(_task())""",
+        killer="refinement",
+        on=FAILURES,
+        source="B42",
+        says="A question that has failed stays: whoever joins it waits for ever.",
+    ),
+    Patch(
+        "a-creation-is-stamped-before-the-proxies-know",
+        at=CATALOG + "create",
+        old=CREATION,
+        new=CREATED_FIRST,
+        killer="refinement",
+        on=TWO,
+        source=DDL,
+        says="A creation takes its timestamp, and then the proxies are told.",
+    ),
 )
-def no_request_is_made_again(**scenario: Any) -> ClientProgram:
-    """The client hears of each change of the schema that it has missed."""
-    return clients(client=_client_with(_NeverGoesOn), **scenario)
 
-
-@mutant(
-    killer="a_retry_succeeds_when_the_schema_is_settled",
-    source="seed 002, DDL: retryIfSchemaError",
-    instance=CLIENT,
+CLIENTS = (
+    Patch(
+        "it-goes-on-unless-the-last-was-the-same",
+        at=SCHEMAS + "_goes_on",
+        old="version > refused",
+        new="version != refused",
+        killer="a_retry_ends",
+        on=CLIENT,
+        source=RETRY,
+        says="The rule of Milvus' client: between two proxies of different age it goes back and forth.",
+    ),
+    Patch(
+        "no-request-is-made-again",
+        at=SCHEMAS + "_goes_on",
+        old="version > refused",
+        new="False",
+        killer=SUCCEEDS,
+        on=CLIENT,
+        source=RETRY,
+        says="The client hears of each change of the schema that it has missed.",
+    ),
+    Patch(
+        "the-old-version-is-not-forgotten",
+        at=SCHEMAS + "evict",
+        old="self.versions.pop(collection, None)",
+        new="pass",
+        killer=SUCCEEDS,
+        on=CLIENT,
+        source=RETRY,
+        says="The request is made again with the version that was refused.",
+    ),
+    Patch(
+        "the-schema-is-checked-before-the-timestamp",
+        at=GATEWAY + "_write",
+        old="self._check_again(task, known, proxy)",
+        new="pass",
+        killer="a_row_is_made_for_the_schema_of_its_time",
+        on=CLIENT,
+        source=DDL,
+        says="A write is checked when it comes, and takes its timestamp later.",
+    ),
+    Patch(
+        "the-version-of-a-write-is-ignored",
+        at=GATEWAY + "insert",
+        old="version=version",
+        new="version=None",
+        killer="a_row_is_made_for_the_schema_of_its_time",
+        on=CLIENT,
+        source=DDL,
+        says="A proxy takes rows for whatever schema they were made.",
+    ),
+    Patch(
+        "a-client-keeps-what-an-alias-was",
+        at="client/client.py:Client._change_alias",
+        old="self.schemas.evict(alias)",
+        new="pass",
+        killer="a_client_knows_what_it_has_changed",
+        on=Host("meta-impl-client-alias", alias_clients),
+        source=RETRY,
+        says="A client that has changed an alias goes on with the version that it knew of it.",
+    ),
 )
-def the_old_version_is_not_forgotten(**scenario: Any) -> ClientProgram:
-    """The request is made again with the version that was refused."""
-    return clients(client=_client_with(_KeepsTheVersion), **scenario)
 
-
-class _ChecksBeforeOnly(Gateway):
-    def _check_again(self, task: WriteTask, known: CollectionVersion, proxy: Proxy) -> None:
-        del task, known, proxy
-
-
-@mutant(killer="a_row_is_made_for_the_schema_of_its_time", source="seed 002, DDL", instance=CLIENT)
-def the_schema_is_checked_before_the_timestamp(**scenario: Any) -> ClientProgram:
-    """A write is checked when it comes, and takes its timestamp later."""
-    return clients(gateway=_ChecksBeforeOnly, **scenario)
-
-
-class _IgnoresTheVersion(Gateway):
-    async def insert(
-        self, collection: str, rows: Sequence[tuple[int, str]], *, version: int | None = None
-    ) -> Timestamp:
-        del version
-        return await super().insert(collection, rows)
-
-
-@mutant(killer="a_row_is_made_for_the_schema_of_its_time", source="seed 002, DDL", instance=CLIENT)
-def the_version_of_a_write_is_ignored(**scenario: Any) -> ClientProgram:
-    """A proxy takes rows for whatever schema they were made."""
-    return clients(gateway=_IgnoresTheVersion, **scenario)
-
-
-class _KeepsWhatAnAliasWas(Client):
-    async def _change_alias(self, method: str, *, alias: str, **arguments: str) -> Timestamp:
-        return self._known((await self.connection.call(method, alias=alias, **arguments))["ts"])
-
-
-@mutant(
-    killer="a_client_knows_what_it_has_changed",
-    source="seed 002, DDL: retryIfSchemaError",
-    instance="meta-impl-client-alias",
+CATALOGUES = (
+    Patch(
+        "a-change-takes-its-time-first",
+        at=CATALOG + "_change",
+        old=CHANGE,
+        new=TIME_FIRST,
+        killer=OF_ITS_TIME,
+        on=CALLS,
+        source=DDL,
+        says="A change takes its timestamp before the proxies are told: rows follow the drop in the logs.",
+    ),
+    Patch(
+        "a-creation-takes-its-time-first",
+        at=CATALOG + "create",
+        old=CREATION,
+        new=CREATED_FIRST,
+        killer=OF_ITS_TIME,
+        on=CALLS,
+        source=DDL,
+        says="A creation takes its timestamp before the proxies know: a later request hears of nothing.",
+    ),
+    Patch(
+        "a-collection-is-told-of-before-its-time",
+        at=VERSIONS + "answer",
+        old="self.describe(name).is_being_created",
+        new="False",
+        killer=OF_ITS_TIME,
+        on=CALLS,
+        source=DDL,
+        says="Proxies hear of a collection when it is stored: rows precede its creation in the logs.",
+    ),
+    Patch(
+        "numbers-begin-again",
+        at=CATALOG + "load",
+        old="await self._store.reserve(BATCH)",
+        new="2",
+        killer="two_collections_have_two_numbers",
+        on=CRASH,
+        source=DDL,
+        says="A coordinator that starts again gives the numbers again that it gave before.",
+    ),
+    Patch(
+        "a-collection-is-stored-first",
+        at=CATALOG + "create",
+        old=CREATION,
+        new=STORED_FIRST,
+        killer="a_collection_is_stored_after_its_messages",
+        on=CRASH,
+        source=DDL,
+        says="A collection is there before its channels know of it.",
+    ),
+    Patch(
+        "a-failed-change-leaves-appends-behind",
+        at=CATALOG + "_announce_all",
+        old=", return_exceptions=True",
+        new="",
+        killer="nothing_follows_the_end_of_a_task",
+        on=Host("meta-impl-life", life),
+        source="seed 002, coordinator: no tick before everybody has reported",
+        says="An append of a change fails: its timestamp counts as finished while others are under way.",
+    ),
+    Patch(
+        "one-channel-learns-of-a-drop",
+        at=CATALOG + "_append_change",
+        old="record.channels",
+        new="record.channels[:1]",
+        killer="what_is_answered_is_in_the_logs",
+        on=CRASH,
+        source=DDL,
+        says="A change has its place in the first channel of a collection only.",
+    ),
+    Patch(
+        "a-change-stays-open",
+        at=CATALOG + "finish_changes",
+        old="await self._finish(name)",
+        new="pass",
+        killer="a_change_that_is_stored_is_finished",
+        on=Host("meta-impl-catalog-drop", catalogues),
+        source=DDL,
+        says="A drop that was stored before a crash never has a place in the logs.",
+    ),
+    Patch(
+        "a-version-is-replaced-in-two-transactions",
+        at=SQLITE + "save",
+        old="async with self._transactions.begin() as database:",
+        new="""async with self._transactions.begin() as database:
+            await database.execute("DELETE FROM collections WHERE name = ?", (record.name,))
+        async with self._transactions.begin() as database:""",
+        killer="what_is_stored_is_kept",
+        on=STORE,
+        source="facts 10.1",
+        says="The version before is deleted in one transaction, the new one is stored in the next.",
+    ),
+    Patch(
+        "numbers-are-read-and-not-reserved",
+        at=SQLITE + "reserve",
+        old="UPDATE numbers SET next = next + ? RETURNING next",
+        new="UPDATE numbers SET next = max(next, 2) RETURNING next + ?",
+        killer="two_collections_have_two_numbers",
+        on=STORE,
+        source=DDL,
+        says="Only the first number is stored as taken: the next coordinator takes the others once more.",
+    ),
 )
-def a_client_keeps_what_an_alias_was(**scenario: Any) -> AliasClientProgram:
-    """A client that has changed an alias goes on with the version that it knew of it."""
-    return alias_clients(client=_KeepsWhatAnAliasWas, **scenario)
+
+MUTANTS = patches(__name__, *CACHES, *CLIENTS, *CATALOGUES)

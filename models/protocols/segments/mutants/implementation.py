@@ -1,237 +1,377 @@
-"""Mutants of the query node's segments: hazards and real bugs, each as an override of one small method.
+"""Mutants of the query node's segments: hazards and real bugs, and slips of the kind that people make.
 
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.segments.program:segments``. What a read would find tells of those that lose or
-repeat rows; of the others the likeness with the specification.
+What a read would find tells of those that lose or repeat rows; of the others the likeness with the
+specification.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
+from tidemark.models.protocols.segments.life import life
+from tidemark.models.protocols.segments.positions import positions
+from tidemark.models.protocols.segments.program import segments
+from tidemark.models.protocols.segments.reckoning import ANSWERS_ARE_RIGHT, NOTHING_IS_LEFT
 
-from tidemark.impl.broker.messages import DeleteMessage
-from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.delete_buffer import Delete, DeleteBuffer
-from tidemark.impl.querynode.excluded import EVERYTHING
-from tidemark.impl.querynode.segments import Segment
-from tidemark.impl.querynode.values import LoadSegment
-from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import Row, SegmentRecord
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.segments.program import SegmentsProgram, segments
+LOAD = Host("segments-impl-load", segments)
+FILES = Host("segments-impl-files", segments)
+RECOVERY = Host("segments-impl-recovery", segments)
+GROWING = Host("segments-impl-positions", positions)
+FLUSHED = Host("segments-impl-positions-flushed", positions)
+LIFE = Host("segments-impl-life", life)
 
-_LOAD = "segments-impl-load"
-_FILES = "segments-impl-files"
-_RECOVERY = "segments-impl-recovery"
+SHARD = "querynode/delegator.py:ShardDelegator."
+BUFFER = "querynode/delete_buffer.py:DeleteBuffer."
+EXCLUDED = "querynode/excluded.py:ExcludedSegments."
+SEGMENT = "querynode/segments.py:Segment."
 
+FOUND = "a_read_finds_what_was_written"
+TWICE = "segments.no_row_is_served_twice"
+COMPLETE = "segments.growing_segments_are_complete"
+FORGOTTEN = "facts 6.1: forgotten when below the tick"
 
-class _ReplaysFromTheServiceTime(ShardDelegator):
-    async def _replay(self, segment: Segment, since: Timestamp) -> None:
-        await super()._replay(segment, max(since, self.service_time.value))
-
-
-@mutant(killer="a_read_finds_what_was_written", source="B34", instance=_LOAD)
-def replays_from_a_newer_position(**scenario: Any) -> SegmentsProgram:
-    """The replay begins at a position of its own moment; the files are those of an earlier one (B34)."""
-    return segments(delegator=_ReplaysFromTheServiceTime, **scenario)
-
-
-class _ReplaysFromTheSegment(ShardDelegator):
-    async def load(self, request: LoadSegment) -> None:
-        since = max(request.replay_from, request.record.dml_position.ts)
-        await super().load(LoadSegment(request.record, request.level_zero, since))
-
-
-@mutant(killer="refinement", source="B35", instance=_FILES)
-def replays_from_the_greater_position(**scenario: Any) -> SegmentsProgram:
-    """The replay begins at the greater of the files' position and the segment's own (B35)."""
-    return segments(delegator=_ReplaysFromTheSegment, **scenario)
-
-
-class _NoPins(DeleteBuffer):
-    @contextmanager
-    def pinned(self, since: Timestamp) -> Iterator[None]:
-        del since
-        yield
-
-
-class _TrimsWithoutPin(ShardDelegator):
-    delete_buffer_class = _NoPins
-
-
-@mutant(killer="refinement", source="B38: trimmed", instance=_LOAD)
-def trims_without_pin(**scenario: Any) -> SegmentsProgram:
-    """The buffer is trimmed up to the delete checkpoint, whatever a load needs (B38)."""
-    return segments(delegator=_TrimsWithoutPin, **scenario)
-
-
-class _OneBatch(ShardDelegator):
-    async def _replay(self, segment: Segment, since: Timestamp) -> None:
-        await self._preemption.point("load.replay")
-        batch, _ = self.deletes.batch(since, 0, 1)
-        for delete in batch:
-            segment.delete(delete.key, delete.ts)
-
-
-@mutant(killer="refinement", source="facts 6.1: the delete buffer", instance=_FILES)
-def replays_one_batch(**scenario: Any) -> SegmentsProgram:
-    """The replay ends after its first batch."""
-    return segments(delegator=_OneBatch, **scenario)
-
-
-class _ServesLater(ShardDelegator):
-    async def _replay(self, segment: Segment, since: Timestamp) -> None:
-        await super()._replay(segment, since)
-        await self._preemption.point("load.replay")
-
-
-@mutant(killer="refinement", source="facts 6.1", instance=_LOAD)
-def serves_after_the_replay(**scenario: Any) -> SegmentsProgram:
-    """The segment is served some time after the last look at the buffer."""
-    return segments(delegator=_ServesLater, **scenario)
-
-
-class _ForwardsNothing(ShardDelegator):
-    def delete(self, message: DeleteMessage) -> None:
-        for key in message.keys:
-            self.deletes.put(Delete(message.ts, key))
-            for segment in self.growing.values():
-                segment.delete(key, message.ts)
-
-
-@mutant(killer="refinement", source="facts 6.1", instance=_LOAD)
-def nothing_is_forwarded(**scenario: Any) -> SegmentsProgram:
-    """Deletes of the stream go into growing segments and the buffer only."""
-    return segments(delegator=_ForwardsNothing, **scenario)
-
-
-class _GrowingGoesFirst(ShardDelegator):
-    async def load(self, request: LoadSegment) -> None:
-        self.growing.pop(request.record.segment_id, None)
-        await super().load(request)
-
-
-@mutant(killer="a_read_finds_what_was_written", source="facts 6.1", instance=_LOAD)
-def the_growing_segment_goes_first(**scenario: Any) -> SegmentsProgram:
-    """The growing segment is released when the load of the sealed one begins."""
-    return segments(delegator=_GrowingGoesFirst, **scenario)
-
-
-class _GrowingIsKept(ShardDelegator):
-    def _serve(self, segment: Segment) -> None:
-        self.excluded.add(segment.segment_id, EVERYTHING)
-        self.sealed[segment.segment_id] = segment
-
-
-@mutant(killer="a_read_finds_what_was_written", source="facts 6.1", instance=_LOAD)
-def the_growing_segment_is_kept(**scenario: Any) -> SegmentsProgram:
-    """The growing segment stays beside the sealed one."""
-    return segments(delegator=_GrowingIsKept, **scenario)
-
-
-class _SealedIsNotExcluded(ShardDelegator):
-    def _is_still_needed(self, row: Row) -> bool:
-        del row
-        return True
-
-
-@mutant(killer="segments.no_row_is_served_twice", source="facts 6.1: excluded timestamps", instance=_LOAD)
-def rows_of_a_sealed_segment_are_taken(**scenario: Any) -> SegmentsProgram:
-    """The filter looks once for a whole pack: a row goes into a growing segment beside the sealed one."""
-    return segments(delegator=_SealedIsNotExcluded, **scenario)
-
-
-class _ForgetsStoredDeletes(ShardDelegator):
-    async def load(self, request: LoadSegment) -> None:
-        await super().load(LoadSegment(request.record, (), request.replay_from))
-
-
-@mutant(killer="refinement", source="facts 10.4: deletes in files", instance=_FILES)
-def deletes_in_files_are_not_loaded(**scenario: Any) -> SegmentsProgram:
-    """A segment is loaded without the level-zero segments that hold its deletes."""
-    return segments(delegator=_ForgetsStoredDeletes, **scenario)
-
-
-class _KeepsNoGrowing(ShardDelegator):
-    async def _take_growing(self, record: SegmentRecord) -> None:
-        self.excluded.add(record.segment_id, record.dml_position.ts)
-
-
-@mutant(killer="a_read_finds_what_was_written", source="facts 6.1, 10.4", instance=_FILES)
-def rows_in_files_are_not_loaded(**scenario: Any) -> SegmentsProgram:
-    """The rows of growing segments that are in files are left out of the stream, and are not loaded."""
-    return segments(delegator=_KeepsNoGrowing, **scenario)
-
-
-class _ListedAreNotExcluded(ShardDelegator):
-    def _exclude(self, record: SegmentRecord) -> None:
-        del record
-
-    def _serve(self, segment: Segment) -> None:
-        self.sealed[segment.segment_id] = segment
-
-
-@mutant(killer="segments.no_row_is_served_twice", source="facts 6.1: excluded timestamps", instance=_RECOVERY)
-def a_listed_segment_grows_as_well(**scenario: Any) -> SegmentsProgram:
-    """A segment that is loaded in the recovery grows in the stream too: its rows are served twice."""
-    return segments(delegator=_ListedAreNotExcluded, **scenario)
-
-
-class _ReplaysTheStream(ShardDelegator):
-    async def load(self, request: LoadSegment) -> None:
+LOADS = (
+    Patch(
+        "replays-from-a-newer-position",
+        at=SHARD + "_replay",
+        old="done = 0",
+        new="done, since = 0, max(since, self.service_time.value)",
+        killer=FOUND,
+        on=LOAD,
+        source="B34",
+        says="The replay begins at a position of its own moment; the files are those of an earlier one.",
+    ),
+    Patch(
+        "replays-from-the-greater-position",
+        at=SHARD + "load",
+        old="record = request.record",
+        new="""record = request.record
+        since = max(request.replay_from, record.dml_position.ts)
+        request = LoadSegment(record, request.level_zero, since)""",
+        killer="refinement",
+        on=FILES,
+        source="B35",
+        says="The replay begins at the greater of the files' position and the segment's own.",
+    ),
+    Patch(
+        "trims-without-pin",
+        at=BUFFER + "pinned",
+        old="if since < self.floor:",
+        new="if True:\n            yield\n            return\n        if since < self.floor:",
+        killer="refinement",
+        on=LOAD,
+        source="B38: trimmed",
+        says="The buffer is trimmed up to the delete checkpoint, whatever a load needs.",
+    ),
+    Patch(
+        "replays-one-batch",
+        at=SHARD + "_replay",
+        old="segment.delete(delete.key, delete.ts)",
+        new="segment.delete(delete.key, delete.ts)\n            return",
+        killer="refinement",
+        on=FILES,
+        source="facts 6.1: the delete buffer",
+        says="The replay ends after its first batch.",
+    ),
+    Patch(
+        "serves-after-the-replay",
+        at=SHARD + "load",
+        old="self._serve(segment)",
+        new='await self._preemption.point("load.replay")\n            self._serve(segment)',
+        killer="refinement",
+        on=LOAD,
+        source="facts 6.1",
+        says="The segment is served some time after the last look at the buffer.",
+    ),
+    Patch(
+        "nothing-is-forwarded",
+        at=SHARD + "delete",
+        old="self.segments()",
+        new="self.growing.values()",
+        killer="refinement",
+        on=LOAD,
+        source="facts 6.1",
+        says="Deletes of the stream go into growing segments and the buffer only.",
+    ),
+    Patch(
+        "the-growing-segment-goes-first",
+        at=SHARD + "load",
+        old="record = request.record",
+        new="record = request.record\n        self.growing.pop(record.segment_id, None)",
+        killer=FOUND,
+        on=LOAD,
+        source="facts 6.1",
+        says="The growing segment is released when the load of the sealed one begins.",
+    ),
+    Patch(
+        "the-growing-segment-is-kept",
+        at=SHARD + "_serve",
+        old="self.growing.pop(segment.segment_id, None)",
+        new="pass",
+        killer=FOUND,
+        on=LOAD,
+        source="facts 6.1",
+        says="The growing segment stays beside the sealed one.",
+    ),
+    Patch(
+        "rows-of-a-sealed-segment-are-taken",
+        at=SHARD + "insert",
+        old="self._is_still_needed(row)",
+        new="True",
+        killer=TWICE,
+        on=LOAD,
+        source="facts 6.1: excluded timestamps",
+        says="The filter looks once for a pack: a row goes into a growing segment beside the sealed one.",
+    ),
+    Patch(
+        "deletes-in-files-are-not-loaded",
+        at=SHARD + "load",
+        old="in request.level_zero",
+        new="in ()",
+        killer="refinement",
+        on=FILES,
+        source="facts 10.4: deletes in files",
+        says="A segment is loaded without the level-zero segments that hold its deletes.",
+    ),
+    Patch(
+        "rows-in-files-are-not-loaded",
+        at=SHARD + "_take_growing",
+        old="self.growing[record.segment_id] = segment",
+        new="pass",
+        killer=FOUND,
+        on=FILES,
+        source="facts 6.1, 10.4",
+        says="The rows of growing segments that are in files are left out of the stream, and are not loaded.",
+    ),
+    Patch(
+        "a-listed-segment-grows-as-well",
+        at=SHARD + "recover",
+        old="self._exclude(record)",
+        new="pass",
+        also=(
+            Edit(
+                SHARD + "_serve",
+                "self.excluded.add(segment.segment_id, EVERYTHING)\n"
+                "        self.growing.pop(segment.segment_id, None)",
+                "pass",
+            ),
+        ),
+        killer=TWICE,
+        on=RECOVERY,
+        source="facts 6.1: excluded timestamps",
+        says="A segment that is loaded in the recovery grows in the stream too: its rows are served twice.",
+    ),
+    Patch(
+        "deletes-before-the-stream-are-not-replayed",
+        at=SHARD + "load",
+        old="record = request.record",
+        new="""record = request.record
         since = max(request.replay_from, self._description.seek.ts)
-        await super().load(LoadSegment(request.record, request.level_zero, since))
+        request = LoadSegment(record, request.level_zero, since)""",
+        killer="refinement",
+        on=RECOVERY,
+        source="facts 10.4: deletes in files",
+        says="A segment that the recovery loads gets the deletes of the stream, and not those before it.",
+    ),
+    Patch(
+        "the-service-time-is-raised-before-the-loads",
+        at=SHARD + "finish_pack",
+        old="self.excluded.forget_below(tick)",
+        new="self.excluded.forget_below(tick)\n        self.serviceable = True",
+        killer=FOUND,
+        on=RECOVERY,
+        source="facts 6.1: serviceable",
+        says="The first pack that is applied makes the channel serviceable, whatever is still loaded.",
+    ),
+    Patch(
+        "the-recovery-has-no-pin",
+        at=BUFFER + "pinned",
+        old="if since < self.floor:",
+        new="if not since:\n            yield\n            return\n        if since < self.floor:",
+        killer="refinement",
+        on=RECOVERY,
+        source="B38: trimmed",
+        says="The buffer is trimmed although segments are still to be loaded in the recovery.",
+    ),
+    Patch(
+        "a-sealed-segment-grows-again",
+        at=SHARD + "_take_growing",
+        old="record.segment_id in self.sealed",
+        new="False",
+        killer=FOUND,
+        on=FILES,
+        source="facts 6.1",
+        says="Rows of a growing segment are read while it is flushed and loaded, and then served beside it.",
+    ),
+)
 
+FILTERS = (
+    Patch(
+        "the-row-at-the-position-is-taken",
+        at=EXCLUDED + "excludes",
+        old="ts <= upto",
+        new="ts < upto",
+        killer=TWICE,
+        on=GROWING,
+        source="H46: strict",
+        says="A row at the position itself is given to the growing segment that was loaded with it.",
+    ),
+    Patch(
+        "the-position-is-the-next",
+        at=EXCLUDED + "excludes",
+        old="ts <= upto",
+        new="ts <= upto + 1",
+        killer=COMPLETE,
+        on=GROWING,
+        source="B62: what a position means",
+        says="A position is taken for that of the next row, which is left out and in no file.",
+    ),
+    Patch(
+        "growing-segments-have-the-position-of-the-channel",
+        at=SHARD + "_take_growing",
+        old="record.dml_position.ts",
+        new="self._description.seek.ts",
+        killer="refinement",
+        on=GROWING,
+        source="facts 6.1, 10.4",
+        says="Rows of a growing segment are left out up to where the stream begins; its files go further.",
+    ),
+    Patch(
+        "sealed-segments-have-the-position-of-the-channel",
+        at=SHARD + "_serve",
+        old="self.excluded.add(segment.segment_id, EVERYTHING)",
+        new="self.excluded.upto[segment.segment_id] = self._description.seek.ts",
+        killer="refinement",
+        on=FLUSHED,
+        source="facts 6.1, 10.4",
+        says="Rows of a loaded segment are left out up to where the stream begins; it was flushed ahead.",
+    ),
+    Patch(
+        "one-position-for-all-segments",
+        at=EXCLUDED + "excludes",
+        old="self.upto.get(segment_id)",
+        new="max(self.upto.values(), default=None)",
+        killer=COMPLETE,
+        on=GROWING,
+        source="facts 6.1: by segment",
+        says="Rows of every segment are left out up to the greatest position.",
+    ),
+    Patch(
+        "what-is-excluded-is-forgotten-too-early",
+        at="querynode/pipeline.py:ShardPipeline.process",
+        old="needed = tuple(",
+        new="self._delegator.excluded.forget_below(pack.end)\n        needed = tuple(",
+        killer="refinement",
+        on=GROWING,
+        source=FORGOTTEN,
+        says="What is excluded below the end of a pack is forgotten before the pack is applied.",
+    ),
+    Patch(
+        "each-pack-forgets-all",
+        at=EXCLUDED + "forget_below",
+        old="upto >= tick",
+        new="False",
+        killer="refinement",
+        on=FLUSHED,
+        source=FORGOTTEN,
+        says="A pack that is applied forgets what is excluded above its end, and that a segment is sealed.",
+    ),
+    Patch(
+        "nothing-is-forgotten",
+        at=EXCLUDED + "forget_below",
+        old="upto >= tick",
+        new="True",
+        killer="refinement",
+        on=GROWING,
+        source=FORGOTTEN,
+        says="What is excluded is kept for good: it grows with every segment.",
+    ),
+    Patch(
+        "the-filter-looks-at-sealed-segments-only",
+        at=SHARD + "insert",
+        old="self._is_still_needed(row)",
+        new="row.segment_id not in self.sealed",
+        also=(Edit(SHARD + "needs", "isinstance(message, DeleteMessage) or", "True or"),),
+        killer=TWICE,
+        on=GROWING,
+        source="facts 6.1: excluded timestamps",
+        says="Rows of a growing segment are never left out.",
+    ),
+    Patch(
+        "a-sealed-segment-keeps-its-old-position",
+        at=EXCLUDED + "add",
+        old="max(upto, self.upto.get(segment_id, 0))",
+        new="min(upto, self.upto.get(segment_id, upto))",
+        killer="refinement",
+        on=FLUSHED,
+        source="facts 6.1: flushed segments",
+        says="A segment that was taken up as a growing one, and is served as a sealed one, is not closed.",
+    ),
+)
 
-@mutant(killer="refinement", source="facts 10.4: deletes in files", instance=_RECOVERY)
-def deletes_before_the_stream_are_not_replayed(**scenario: Any) -> SegmentsProgram:
-    """A segment that is loaded in the recovery gets the deletes of the stream, and not those before it."""
-    return segments(delegator=_ReplaysTheStream, **scenario)
+READS = (
+    Patch(
+        "the-latest-load-holds-a-trim-back",
+        at=BUFFER + "trim",
+        old="min([upto, *self._pins])",
+        new="min(upto, max(self._pins, default=upto))",
+        killer=NOTHING_IS_LEFT,
+        on=LIFE,
+        source="B38: trimmed",
+        says="Of two loads that need deletes, the one that needs fewer of them says what is kept.",
+    ),
+    Patch(
+        "a-search-is-cut-before-it-is-known-what-is-deleted",
+        at=SHARD + "collect",
+        old="return read.nearest.cut(found)",
+        new="""shown = list(found)
+            rows = (row for one in self.segments() for known in one.rows.values() for row in known)
+            return tuple(row for row in read.nearest.cut(rows) if row in shown)""",
+        killer=ANSWERS_ARE_RIGHT,
+        on=LIFE,
+        source="facts 6.1: deletes in a search",
+        says="Deleted rows, and later ones, take the places of visible rows.",
+    ),
+    Patch(
+        "the-parts-of-segments-are-not-merged",
+        at=SHARD + "collect",
+        old="return read.nearest.cut(found)",
+        new="""parts = (read.nearest.cut(one.visible(read.moment)) for one in self.segments())
+            return tuple(row for part in parts for row in part)""",
+        killer=ANSWERS_ARE_RIGHT,
+        on=LIFE,
+        source="facts 6.1: search",
+        says="Each segment gives its nearest rows, and they are handed on one after the other.",
+    ),
+    Patch(
+        "a-batch-of-deletes-ends-its-timestamp",
+        at=SHARD + "_replay",
+        old="for delete in batch:",
+        new="since, done = batch[-1].ts, 0\n            for delete in batch:",
+        killer=ANSWERS_ARE_RIGHT,
+        on=LIFE,
+        source="B41: batches",
+        says="A load goes on behind the timestamp of its last delete: others of that timestamp are left out.",
+    ),
+    Patch(
+        "a-read-of-no-keys-reads-all",
+        at=SEGMENT + "visible",
+        old="keys is None",
+        new="not keys",
+        killer=ANSWERS_ARE_RIGHT,
+        on=LIFE,
+        source="facts 6.1: query",
+        says="No keys count as no condition.",
+    ),
+    Patch(
+        "deletes-are-kept-as-they-come",
+        at=SEGMENT + "delete",
+        old="insort(known, ts)",
+        new="known.append(ts)",
+        killer=ANSWERS_ARE_RIGHT,
+        on=LIFE,
+        source="B34: deletes of level zero",
+        says="The deletes of a key are in the order of their arrival, and looked up as if they ascended.",
+    ),
+)
 
-
-class _ServesAtTheFirstTick(ShardDelegator):
-    def finish_pack(self, tick: Timestamp) -> None:
-        self.serviceable = True
-        super().finish_pack(tick)
-
-
-@mutant(killer="a_read_finds_what_was_written", source="facts 6.1: serviceable", instance=_RECOVERY)
-def the_service_time_is_raised_before_the_loads(**scenario: Any) -> SegmentsProgram:
-    """The first pack that is applied makes the channel serviceable, whatever is still loaded."""
-    return segments(delegator=_ServesAtTheFirstTick, **scenario)
-
-
-class _PinsOfLoads(DeleteBuffer):
-    @contextmanager
-    def pinned(self, since: Timestamp) -> Iterator[None]:
-        if since:
-            with super().pinned(since):
-                yield
-        else:
-            yield
-
-
-class _RecoversWithoutPin(ShardDelegator):
-    delete_buffer_class = _PinsOfLoads
-
-
-@mutant(killer="refinement", source="B38: trimmed", instance=_RECOVERY)
-def the_recovery_has_no_pin(**scenario: Any) -> SegmentsProgram:
-    """The buffer is trimmed although segments are still to be loaded in the recovery."""
-    return segments(delegator=_RecoversWithoutPin, **scenario)
-
-
-class _GrowsAgain(ShardDelegator):
-    async def _take_growing(self, record: SegmentRecord) -> None:
-        segment = await self._read(record)
-        for delete in self.deletes.kept:
-            segment.delete(delete.key, delete.ts)
-        self.growing[record.segment_id] = segment
-
-
-@mutant(killer="a_read_finds_what_was_written", source="facts 6.1", instance=_FILES)
-def a_sealed_segment_grows_again(**scenario: Any) -> SegmentsProgram:
-    """The rows of a growing segment are read while it is flushed and loaded, and then served beside it."""
-    return segments(delegator=_GrowsAgain, **scenario)
+MUTANTS = patches(__name__, *LOADS, *FILTERS, *READS)

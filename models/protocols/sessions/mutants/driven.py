@@ -1,22 +1,21 @@
-"""Wrong followers of sessions for conformance, each with one fault of the implementation."""
+"""A wrong follower of sessions for conformance."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import ClassVar
-
-from tidemark.impl.rootcoord.report import SourceId
-from tidemark.impl.rootcoord.session_watch import SessionWatch
+from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.sessions.driver import SessionsAdapter
-from tidemark.models.protocols.sessions.program import SessionsParts
+from tidemark.models.protocols.sessions.mutants.implementation import WATCH
 
-
-class _MissesTheLast(SessionWatch):
-    def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
-        return sources[:-1]
-
-
-class TheListMissesOne(SessionsAdapter):
-    """The last session of the list is not taken over."""
-
-    parts: ClassVar[SessionsParts] = SessionsParts(watch=_MissesTheLast)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "the-list-misses-one",
+        at=WATCH + "load",
+        old="self._known_at_start(sources)",
+        new="sources[:-1]",
+        killer="conformance",
+        on=Host("sessions-driven-the-list-misses-one", SessionsAdapter),
+        source="seed 004: service discovery",
+        says="The coordinator does not take over the last session of the list.",
+    ),
+)

@@ -1,115 +1,217 @@
-"""Mutants of the store of sessions and of who follows it, each as an override of one small method.
-
-The functions return the program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.sessions.program:sessions``.
-"""
+"""Mutants of the stores of sessions, in a file and in etcd, and of who follows them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.sessions.calls import ANSWERS as ETCD_ANSWERS
+from tidemark.models.protocols.sessions.calls import HELD as ETCD_HELD
+from tidemark.models.protocols.sessions.calls import calls
+from tidemark.models.protocols.sessions.file_calls import ANSWERS, HELD, file_calls
+from tidemark.models.protocols.sessions.program import sessions
+from tidemark.models.protocols.sessions.real_etcd import over_etcd
 
-from tidemark.impl.broker.sessions import CHANGE, FENCE, SqliteSessions
-from tidemark.impl.rootcoord.report import SourceId
-from tidemark.impl.rootcoord.session_watch import SessionWatch
-from tidemark.impl.rootcoord.time_tick_sync import Fence, TakeOver, TimeTickSync
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.sessions.program import SessionsParts, SessionsProgram, sessions
+BEHIND = Host("sessions-impl-falls-behind", sessions)
+BACK = Host("sessions-impl-comes-back", sessions)
+ETCD_BEHIND = Host("sessions-etcd-falls-behind", over_etcd)
+ETCD_CALLS = Host("sessions-etcd-calls", calls)
+FILE_CALLS = Host("sessions-file-calls", file_calls)
 
-BEHIND = "sessions-impl-falls-behind"
-BACK = "sessions-impl-comes-back"
+WATCH = "rootcoord/session_watch.py:SessionWatch."
+SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
+SQLITE = "broker/sessions.py:SqliteSessions."
+ETCD = "broker/etcd_sessions.py:EtcdSessions."
+
 VIEW = "sessions.the_view_is_the_store_of_its_revision"
+DISCOVERY = "seed 004: service discovery"
 
+FOLLOWERS = (
+    Patch(
+        "a-refused-watch-goes-on",
+        at=WATCH + "_list_again",
+        old="self.revision = await self._sync.list_again(self._sessions.take_over)",
+        new="self.revision += 1",
+        killer="refinement",
+        on=BEHIND,
+        source=DISCOVERY,
+        says="A watch that is refused goes on behind what is forgotten.",
+    ),
+    Patch(
+        "a-list-adds-only",
+        at=SYNC + "list_again",
+        old="{source: self.entries.get(source) for source in (self._ddl_key(), *sources)}",
+        new="{**dict.fromkeys(sources), **self.entries}",
+        killer="refinement",
+        on=BEHIND,
+        source="hazard 11",
+        says="A second list adds what is new, and what is gone is waited for for ever.",
+    ),
+    Patch(
+        "a-session-is-forgotten-before-it-is-fenced",
+        at=SYNC + "del_session",
+        old="await self._fence(source, fence)\n            self.entries.pop(source, None)",
+        new="self.entries.pop(source, None)\n            await self._fence(source, fence)",
+        killer="sessions.who_serves_is_known_or_refused",
+        on=BACK,
+        source="hazard 11",
+        says="No round waits for a session that the logs do not refuse yet.",
+    ),
+)
 
-class _GoesOn(SessionWatch):
-    async def _list_again(self) -> None:
-        self.revision += 1
-
-
-@mutant(killer="refinement", source="seed 004: service discovery", instance=BEHIND)
-def a_refused_watch_goes_on(**scenario: Any) -> SessionsProgram:
-    """A watch that is refused goes on behind what is forgotten."""
-    return sessions(parts=SessionsParts(watch=_GoesOn), **scenario)
-
-
-class _KeepsTheOld(TimeTickSync):
-    async def list_again(self, take_over: TakeOver) -> int:
-        async with self.lock.holding("sync.list"):
-            sources, revision = await take_over()
-            self.entries.update({source: None for source in sources if source not in self.entries})
-        return revision
-
-
-@mutant(killer="refinement", source="hazard 11", instance=BEHIND)
-def a_list_adds_only(**scenario: Any) -> SessionsProgram:
-    """A second list adds what is new, and what is gone is waited for for ever."""
-    return sessions(parts=SessionsParts(sync=_KeepsTheOld), **scenario)
-
-
-class _ListsOnly(SqliteSessions):
-    async def take_over(self) -> tuple[Sequence[SourceId], int]:
+FILES = (
+    Patch(
+        "a-list-fences-nothing",
+        at=SQLITE + "take_over",
+        old="await self.fence(source)",
+        new="pass",
+        killer="refinement",
+        on=BEHIND,
+        source="B46; hazard 30",
+        says="Who takes over fences nothing: what ended before is not refused.",
+    ),
+    Patch(
+        "a-fence-is-noted-before-it-is-there",
+        at=SQLITE + "fence",
+        old="""await self._fences.fence(source)
         async with self._transactions.begin() as database:
-            live = await database.execute("SELECT source FROM sessions WHERE state = 'alive' ORDER BY source")
-            revision = await self._last(database)
-        return [int(source) for (source,) in live], revision
-
-
-@mutant(killer="refinement", source="B46; hazard 30", instance=BEHIND)
-def a_list_fences_nothing(**scenario: Any) -> SessionsProgram:
-    """Who takes over fences nothing: what ended before is not refused."""
-    return sessions(parts=SessionsParts(sessions=_ListsOnly), **scenario)
-
-
-class _ForgetsFirst(TimeTickSync):
-    async def del_session(self, source: SourceId, fence: Fence) -> None:
-        async with self.lock.holding("sync.del"):
-            self.entries.pop(source, None)
-            await self._fence(source, fence)
-
-
-@mutant(killer="sessions.who_serves_is_known_or_refused", source="hazard 11", instance=BACK)
-def a_session_is_forgotten_before_it_is_fenced(**scenario: Any) -> SessionsProgram:
-    """No round waits for a session that the logs do not refuse yet."""
-    return sessions(parts=SessionsParts(sync=_ForgetsFirst), **scenario)
-
-
-class _NotesFirst(SqliteSessions):
-    async def fence(self, source: SourceId) -> None:
-        async with self._transactions.begin() as database:
+            await database.execute(FENCE, (source,))""",
+        new="""async with self._transactions.begin() as database:
             await database.execute(FENCE, (source,))
-        await self._fences.fence(source)
+        await self._fences.fence(source)""",
+        killer="refinement",
+        on=BEHIND,
+        source="hazard 11",
+        says="A coordinator that crashes in between leaves a session that is never fenced.",
+    ),
+    Patch(
+        "the-watch-begins-with-what-is-new",
+        at=SQLITE + "take_over",
+        old="return [int(source)",
+        new="""async with self._transactions.begin() as database:
+            revision = await self._last(database)
+        return [int(source)""",
+        killer=VIEW,
+        on=BACK,
+        source="hazard 10",
+        says="The watch begins with the revision after the list: changes between the two are missed.",
+    ),
+    Patch(
+        "a-node-that-comes-back-has-its-old-number",
+        at=SQLITE + "register",
+        old="[(source,)] = await",
+        new="""known = await database.execute(
+                "UPDATE sessions SET state = 'alive' WHERE name = ? RETURNING source", (name,)
+            )
+            [(source,)] = known or await""",
+        killer=VIEW,
+        on=BACK,
+        source="facts 3.4; B45",
+        says="A node comes back under the number that the logs refuse.",
+    ),
+    Patch(
+        "a-file-renews-a-session-after-its-end",
+        at=SQLITE + "renew",
+        old="RENEW, (now, source, now)",
+        new='RENEW.replace(" AND expires > ?", ""), (now, source)',
+        killer=ANSWERS,
+        on=FILE_CALLS,
+        source="hazard 11: leases",
+        says="A session whose lease has run out is renewed as long as no look has noticed it.",
+    ),
+    Patch(
+        "a-file-keeps-the-change-up-to-which-it-forgets",
+        at=SQLITE + "compact",
+        old="(upto,)",
+        new="(upto - 1,)",
+        killer=HELD,
+        on=FILE_CALLS,
+        source=DISCOVERY,
+        says="The last of the changes that are to be forgotten stays.",
+    ),
+    Patch(
+        "a-file-counts-the-changes-that-are-left",
+        at=SQLITE + "_last",
+        old="execute(LAST)",
+        new='execute("SELECT coalesce(max(revision), 0) FROM changes")',
+        killer=ANSWERS,
+        on=FILE_CALLS,
+        source=DISCOVERY,
+        says="The last revision is that of the changes that are not forgotten.",
+    ),
+)
 
+ETCDS = (
+    Patch(
+        "a-watch-begins-behind-what-is-known",
+        at="storage/etcd_client.py:watch_of",
+        old="str(after)",
+        new="str(after + 1)",
+        killer="refinement",
+        on=ETCD_BEHIND,
+        source="hazard 10; seed 004: service discovery",
+        says="A watch begins with the next revision: etcd, compacted to it, tells nothing of its deletion.",
+    ),
+    Patch(
+        "the-revision-is-read-after-the-list",
+        at=ETCD + "take_over",
+        old="return list(alive), revision",
+        new="_, _, revision = await self._list()\n        return list(alive), revision",
+        killer=VIEW,
+        on=Host("sessions-etcd-comes-back", over_etcd),
+        source="hazard 10",
+        says="The watch begins with the revision of a second list: changes between the two are missed.",
+    ),
+    Patch(
+        "a-fence-in-etcd-is-noted-before-it-is-there",
+        at=ETCD + "fence",
+        old="""await self._fences.fence(source)
+        await self._transaction(compare=[], success=[_put(_key(self._known, source), REFUSED)])""",
+        new="""await self._transaction(compare=[], success=[_put(_key(self._known, source), REFUSED)])
+        await self._fences.fence(source)""",
+        killer="refinement",
+        on=ETCD_BEHIND,
+        source="hazard 11",
+        says="A coordinator that crashes in between leaves a session that is never fenced.",
+    ),
+    Patch(
+        "a-number-is-taken-without-a-look",
+        at=ETCD + "_register",
+        old='[{"key": self._last, "target": "VERSION", "result": "EQUAL", "version": version}]',
+        new="[]",
+        killer="refinement",
+        on=Host("sessions-etcd-two-nodes", over_etcd),
+        source="facts 3.4",
+        says="Two nodes that come at once get one number.",
+    ),
+    Patch(
+        "a-lease-is-shorter-than-asked",
+        at=ETCD + "register",
+        old="math.ceil(lease)",
+        new="math.floor(lease) or 1",
+        killer=ETCD_HELD,
+        on=ETCD_CALLS,
+        source="facts 3.4",
+        says="A lease of a second and a half is granted for one second.",
+    ),
+    Patch(
+        "who-leaves-keeps-its-lease",
+        at=ETCD + "end",
+        old="await self._revoke(lease)",
+        new="pass",
+        killer=ETCD_HELD,
+        on=ETCD_CALLS,
+        source="facts 3.4",
+        says="A node that leaves in good order is waited for until its lease has run out.",
+    ),
+    Patch(
+        "a-holder-does-not-hear-of-the-end",
+        at=ETCD + "renew",
+        old="raise SessionEndedError(",
+        new="str(",
+        killer=ETCD_ANSWERS,
+        on=ETCD_CALLS,
+        source="facts 3.4",
+        says="A renewal of a session that is over succeeds, and its holder goes on.",
+    ),
+)
 
-@mutant(killer="refinement", source="hazard 11", instance=BEHIND)
-def a_fence_is_noted_before_it_is_there(**scenario: Any) -> SessionsProgram:
-    """A coordinator that crashes in between leaves a session that is never fenced."""
-    return sessions(parts=SessionsParts(sessions=_NotesFirst), **scenario)
-
-
-class _RevisionOfNow(SqliteSessions):
-    async def take_over(self) -> tuple[Sequence[SourceId], int]:
-        live, _ = await super().take_over()
-        async with self._transactions.begin() as database:
-            return live, await self._last(database)
-
-
-@mutant(killer=VIEW, source="hazard 10", instance=BACK)
-def the_watch_begins_with_what_is_new(**scenario: Any) -> SessionsProgram:
-    """The watch begins with the revision after the list: changes between the two are missed."""
-    return sessions(parts=SessionsParts(sessions=_RevisionOfNow), **scenario)
-
-
-class _SameNumber(SqliteSessions):
-    async def register(self, name: str, *, lease: float) -> SourceId:
-        async with self._transactions.begin() as database:
-            known = await database.execute("SELECT source FROM sessions WHERE name = ?", (name,))
-            for (source,) in known:
-                await database.execute("UPDATE sessions SET state = 'alive' WHERE source = ?", (source,))
-                await database.execute(CHANGE, (source, 1))
-        return int(known[0][0]) if known else await super().register(name, lease=lease)
-
-
-@mutant(killer="sessions.the_view_is_the_store_of_its_revision", source="facts 3.4; B45", instance=BACK)
-def a_node_that_comes_back_has_its_old_number(**scenario: Any) -> SessionsProgram:
-    """A node comes back under the number that the logs refuse."""
-    return sessions(parts=SessionsParts(sessions=_SameNumber), **scenario)
+MUTANTS = patches(__name__, *FOLLOWERS, *FILES, *ETCDS)
