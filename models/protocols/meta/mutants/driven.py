@@ -11,7 +11,7 @@ from tidemark.models.protocols.meta.mutants import implementation
 MUTANTS = patches(
     __name__,
     *(
-        replace(patch, on=Host(f"meta-driven-{patch.name}", MetaAdapter), killer="conformance", given={})
+        replace(patch, on=Host(f"meta-driven-{patch.name}", MetaAdapter), killer="conformance")
         for patch in implementation.CACHES
         if patch.name in ("an-answer-is-always-taken", "acknowledged-before-all-answer")
     ),
