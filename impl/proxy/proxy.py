@@ -23,8 +23,6 @@ from tidemark.impl.types import ChannelName
 class ProxyParts(QueueParts):
     """Which class plays which part. A variant of the proxy replaces one of them by a subclass."""
 
-    queues: type[ProxyQueues] = ProxyQueues
-    meta: type[MetaCache] = MetaCache
     ticker: type[ChannelsTimeTicker] = ChannelsTimeTicker
 
 
@@ -47,7 +45,7 @@ class Proxy:
         self.supervisor = Supervisor()
         self._ports = ports
         self._config = config
-        self.meta = chosen.meta(source=ports.metadata, preemption=ports.preemption)
+        self.meta = MetaCache(source=ports.metadata, preemption=ports.preemption)
         self.ids = (
             None
             if ports.ids is None
@@ -60,7 +58,7 @@ class Proxy:
             )
         )
         calls = CalledComponents()
-        self.queues = chosen.queues(
+        self.queues = ProxyQueues(
             oracle=ports.oracle,
             streams={QueueKind.DDL: calls, QueueKind.DML: ports.streams, QueueKind.QUERY: calls},
             preemption=ports.preemption,

@@ -28,13 +28,12 @@ class DdlSource:
     """
 
     scheduler_class: type[DdlScheduler] = DdlScheduler
-    lock_manager_class: type[DdlTsLockManager] = DdlTsLockManager
 
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
         self.background: Timestamp | None = None
         self._preemption = preemption
         self.scheduler = self.scheduler_class(oracle=oracle, preemption=preemption)
-        self.lock_manager = self.lock_manager_class(oracle=oracle, preemption=preemption)
+        self.lock_manager = DdlTsLockManager(oracle=oracle, preemption=preemption)
 
     async def minimum(self) -> Timestamp:
         """Every DDL message still to come is above this; 0 while nothing can be said."""

@@ -24,7 +24,6 @@ class RootCoordParts:
 
     sync: type[TimeTickSync] = TimeTickSync
     sender: type[TickSender] = TickSender
-    watch: type[SessionWatch] = SessionWatch
     ddl: Callable[..., DdlReporter] = DdlSource
 
 
@@ -54,7 +53,7 @@ class RootCoord:
         self.sender = chosen.sender(
             channels=self.channels, rounds=rounds, streams=ports.ticks, preemption=ports.preemption
         )
-        self.watch = chosen.watch(sessions=ports.sessions, sync=self.sync)
+        self.watch = SessionWatch(sessions=ports.sessions, sync=self.sync)
         self.ddl = chosen.ddl(oracle=ports.oracle, preemption=ports.preemption)
 
     async def start(self) -> None:

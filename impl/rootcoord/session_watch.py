@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tidemark.impl.errors import WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionStore
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 
 
@@ -27,10 +24,7 @@ class SessionWatch:
     async def load(self) -> None:
         """Begin with every live session, and fence all others: no round waits for these (B46)."""
         sources, self.revision = await self._sessions.take_over()
-        self._sync.init_sessions(self._known_at_start(sources))
-
-    def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
-        return sources
+        self._sync.init_sessions(sources)
 
     async def run(self) -> None:
         """Pass on each change. Ends by cancellation."""

@@ -13,7 +13,7 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.chain.program import FORWARD, WATERMARK, CoarsePoints, Entry, last_tick
 from tidemark.models.protocols.common.oracle import (
@@ -49,8 +49,6 @@ class DdlChainProgram(Program):
         reports, dummies: how often each loop's timer ends.
         drops: calls of the oracle that vanish.
         near: a call of the oracle is one step, and is always answered.
-        parts: classes of the coordinator; those that it has by default, if left out.
-        coordinator: class of the coordinator itself.
     """
 
     claims = (WATERMARK, FORWARD, LOOPS, FINISHED)
@@ -64,8 +62,6 @@ class DdlChainProgram(Program):
         dummies: int,
         drops: int,
         near: bool,
-        parts: RootCoordParts | None,
-        coordinator: type[RootCoord],
     ) -> None:
         self.tasks, self.jobs, self.near = tasks, jobs, near
         self.settings = Settings(faults=FaultBudget(drops=drops), clock=ClockOrder.UNTIMED)
@@ -73,8 +69,6 @@ class DdlChainProgram(Program):
         self.entries: list[Entry] = []
         self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
         self._pauses = {0.2: Pause("timer.ddl", reports), 0.3: Pause("timer.dummy", dummies)}
-        self._parts = parts
-        self._class = coordinator
 
     def build(self, world: World) -> None:
         """Define the processes."""
@@ -97,7 +91,7 @@ class DdlChainProgram(Program):
             preemption=CoarsePoints(process, POINTS),
         )
         config = RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3)
-        coordinator = self._class(channels=(CHANNEL,), ports=ports, config=config, parts=self._parts)
+        coordinator = RootCoord(channels=(CHANNEL,), ports=ports, config=config)
         self.coordinator = (coordinator, clock, calls)
         await coordinator.start()
         ddl = coordinator.ddl
@@ -192,8 +186,6 @@ def ddl_chain(
     dummies: int = 0,
     drops: int = 0,
     near: bool = True,
-    parts: RootCoordParts | None = None,
-    coordinator: type[RootCoord] = RootCoord,
 ) -> DdlChainProgram:
     """Return a program by plain arguments, as the manifest gives them; see ``DdlChainProgram``."""
     return DdlChainProgram(
@@ -203,6 +195,4 @@ def ddl_chain(
         dummies=dummies,
         drops=drops,
         near=near,
-        parts=parts,
-        coordinator=coordinator,
     )

@@ -1,59 +1,46 @@
-"""Mutants of the logs under the whole chain: what a proxy or a coordinator hears of them is not so.
-
-The functions return the chain with one fault in it, and take the same arguments as
-``tidemark.models.protocols.chain.edges:chain_over_edges``.
-"""
+"""Mutants of the logs under the whole chain: what a proxy or a coordinator hears of them is not so."""
 
 from __future__ import annotations
 
-from typing import Any
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.chain.edges import chain_over_edges
 
-from tidemark.impl.broker.broker import ProxyStreams
-from tidemark.impl.broker.channel_log import Append, ChannelLog
-from tidemark.impl.broker.messages import Tick
-from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.timestamp import Timestamp
-from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.chain.edges import EdgeChainProgram, ProxyLogs, chain_over_edges
-from tidemark.models.protocols.timetick.takeover import TakeoverParts
+LATE = Host("chain-edges-late", chain_over_edges)
+PROMISE = "watermark_promise"
 
-
-class _ForgetsWhatWasGivenUp(ChannelLog):
-    async def settle(self, source: int, ts: Timestamp) -> bool:
-        found = await super().settle(source, ts)
-        self.given_up.clear()
-        return found
-
-
-@mutant(killer="watermark_promise", source="hazard 12", instance="chain-edges-late", tier="full")
-def given_up_message_comes_later(**scenario: Any) -> EdgeChainProgram:
-    """A log says of a message that waits for a line that it never comes."""
-    return chain_over_edges(edges=TakeoverParts(log=_ForgetsWhatWasGivenUp), **scenario)
-
-
-class _SettlesAtOnce(ProxyStreams):
-    async def settle(self, message: Message) -> AppendOutcome:
-        del message
-        return AppendOutcome.REFUSED
-
-
-class _SettledAtOnce(ProxyLogs):
-    proxies = _SettlesAtOnce
-
-
-@mutant(killer="watermark_promise", source="hazard 12", instance="chain-edges-late", tier="full")
-def late_message_is_not_settled(**scenario: Any) -> EdgeChainProgram:
-    """An append whose time is up counts as refused."""
-    return chain_over_edges(logs=_SettledAtOnce, **scenario)
-
-
-class _TakesOldTicks(ChannelLog):
-    def _refuse(self, append: Append) -> None:
-        if not isinstance(append.message, Tick):
-            super()._refuse(append)
-
-
-@mutant(killer="ticks_never_go_back", source="hazards 12, 30", instance="chain-edges-crash", tier="full")
-def tick_of_the_old_coordinator_is_taken(**scenario: Any) -> EdgeChainProgram:
-    """A log that has been fenced takes ticks of earlier coordinators."""
-    return chain_over_edges(edges=TakeoverParts(log=_TakesOldTicks), **scenario)
+MUTANTS = patches(
+    __name__,
+    Patch(
+        "given-up-message-comes-later",
+        at="broker/channel_log.py:ChannelLog.settle",
+        old="return any(",
+        new="self.given_up.clear()\n        return any(",
+        killer=PROMISE,
+        on=LATE,
+        source="hazard 12",
+        tier="full",
+        says="A log says of a message that waits for a line that it never comes.",
+    ),
+    Patch(
+        "late-message-is-not-settled",
+        at="broker/broker.py:ProxyStreams.settle",
+        old="await self._broker.log(message.channel).settle(self._source, message.ts)",
+        new="False",
+        killer=PROMISE,
+        on=LATE,
+        source="hazard 12",
+        tier="full",
+        says="An append whose time is up counts as refused.",
+    ),
+    Patch(
+        "tick-of-the-old-coordinator-is-taken",
+        at="broker/channel_log.py:ChannelLog._refuse",
+        old="source != self.coordinator",
+        new="source != self.coordinator and not isinstance(append.message, Tick)",
+        killer="ticks_never_go_back",
+        on=Host("chain-edges-crash", chain_over_edges),
+        source="hazards 12, 30",
+        tier="full",
+        says="A log that has been fenced takes ticks of earlier coordinators.",
+    ),
+)

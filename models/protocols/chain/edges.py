@@ -13,6 +13,7 @@ from dataclasses import replace
 
 from tidemark.impl.broker.broker import ProxyStreams
 from tidemark.impl.broker.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
+from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.ports import SessionStore, TickStreams
@@ -31,10 +32,8 @@ from tidemark.models.protocols.timetick.edges import (
     LogEdge,
     SessionEdge,
     StreamCalls,
-    shared_sessions,
 )
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
-from tidemark.models.protocols.timetick.takeover import TakeoverParts
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Link
 from tidemark.models.simulation.world.process import Process
@@ -43,8 +42,6 @@ from tidemark.models.simulation.world.world import World
 
 class ProxyLogs(LogEdge):
     """The broker, which serves proxies by their own streams."""
-
-    proxies: type[ProxyStreams] = ProxyStreams
 
     async def run(self, process: Process) -> None:
         """Serve."""
@@ -60,7 +57,7 @@ class ProxyLogs(LogEdge):
 
     def _of(self, source: SourceId) -> ProxyStreams:
         assert self.broker is not None
-        return self.proxies(self.broker, source)
+        return ProxyStreams(self.broker, source)
 
     def given_up(self) -> Hashable:
         """Messages that never come any more, log by log."""
@@ -101,17 +98,12 @@ class EdgeChainProgram(ChainProgram):
     Args:
         scenario: what happens.
         timeouts: how often an append's time may be up.
-        edges: classes of logs and session store.
-        logs: class of the process that serves them.
     """
 
-    def __init__(
-        self, scenario: ChainScenario, *, timeouts: int, edges: TakeoverParts, logs: type[ProxyLogs]
-    ) -> None:
+    def __init__(self, scenario: ChainScenario, *, timeouts: int) -> None:
         super().__init__(scenario)
         quiet = Link(source=ROOT_COORD, destination=LOGS, faults=FaultBudget())
         self.settings = replace(self.settings, links=(*self.settings.links, quiet), timer_firings=timeouts)
-        self._edges, self._logs_class = edges, logs
         self._log_edge: ProxyLogs | None = None
         self._store: FencedSessions | None = None
 
@@ -129,14 +121,8 @@ class EdgeChainProgram(ChainProgram):
 
     def make_edges(self, world: World) -> None:
         """Make logs and session store."""
-        self._store = shared_sessions(world, self._edges.sessions)
-        self._log_edge = self._logs_class(
-            world,
-            self.scenario.channels,
-            log=self._edges.log,
-            broker=self._edges.broker,
-            streams=self._edges.streams,
-        )
+        self._store = FencedSessions(world, SqliteSessions)
+        self._log_edge = ProxyLogs(world, self.scenario.channels)
         for source in self.registered():
             given = self.store.begin(f"proxy {source}")
             assert given == source
@@ -190,8 +176,6 @@ def chain_over_edges(
     crashes: int = 0,
     delays: int = 0,
     timeouts: int = 0,
-    edges: TakeoverParts | None = None,
-    logs: type[ProxyLogs] = ProxyLogs,
 ) -> EdgeChainProgram:
     """Return a chain by plain arguments, as the manifest gives them.
 
@@ -200,8 +184,6 @@ def chain_over_edges(
         crashes: budget of crashes of the coordinator.
         delays: budget of appends that arrive after they were given up.
         timeouts: how often an append's time may be up in the broker.
-        edges: classes of logs and session store.
-        logs: class of the process that serves them.
     """
     scenario = ChainScenario(
         writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
@@ -211,6 +193,4 @@ def chain_over_edges(
         late_join=late_join,
         faults=FaultBudget(crashes=crashes, delays=delays),
     )
-    return EdgeChainProgram(
-        scenario, timeouts=timeouts, edges=edges if edges is not None else TakeoverParts(), logs=logs
-    )
+    return EdgeChainProgram(scenario, timeouts=timeouts)

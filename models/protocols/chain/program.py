@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import MessageStream, ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStreams
@@ -199,21 +199,11 @@ class ChainProgram(Program):
 
     Args:
         scenario: what happens.
-        proxy_parts: classes of the proxies' parts.
-        root_parts: classes of the coordinator's parts.
-        proxy: class of the proxies.
     """
 
     claims = (WATERMARK, FORWARD)
 
-    def __init__(
-        self,
-        scenario: ChainScenario,
-        *,
-        proxy_parts: ProxyParts | None = None,
-        root_parts: RootCoordParts | None = None,
-        proxy: type[Proxy] = Proxy,
-    ) -> None:
+    def __init__(self, scenario: ChainScenario) -> None:
         self.scenario = scenario
         self.settings = scenario.settings()
         self.oracle = OracleProcess()
@@ -225,9 +215,6 @@ class ChainProgram(Program):
         self.attempts = dict.fromkeys(scenario.proxies, _ATTEMPTS)
         self.proxies: dict[SourceId, tuple[Proxy, CountedClock]] = {}
         self.coordinator: tuple[RootCoord, CountedClock] | None = None
-        self._proxy_class = proxy
-        self._proxy_parts = proxy_parts
-        self._root_parts = root_parts if root_parts is not None else RootCoordParts()
         self._covered: set[str] = set()
 
     def build(self, world: World) -> None:
@@ -297,12 +284,7 @@ class ChainProgram(Program):
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )
-        parts = RootCoordParts(
-            sync=self._root_parts.sync,
-            sender=self._root_parts.sender,
-            watch=self._root_parts.watch,
-            ddl=lambda **_: StubDdl(ddl),
-        )
+        parts = RootCoordParts(ddl=lambda **_: StubDdl(ddl))
         coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)
         self.coordinator = (coordinator, clock)
@@ -329,7 +311,7 @@ class ChainProgram(Program):
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )
-        proxy = self._proxy_class(source=source, ports=ports, config=config, parts=self._proxy_parts)
+        proxy = Proxy(source=source, ports=ports, config=config)
         self.proxies[source] = (proxy, clock)
         if self.scenario.early:
             self._spawn_clients(process, source, proxy)
@@ -423,9 +405,6 @@ def chain(
     early: bool = False,
     crashes: int = 0,
     delays: int = 0,
-    proxy_parts: ProxyParts | None = None,
-    root_parts: RootCoordParts | None = None,
-    proxy: type[Proxy] = Proxy,
 ) -> ChainProgram:
     """Return a chain by plain arguments, as the manifest gives them.
 
@@ -438,9 +417,6 @@ def chain(
         early: clients write at any time, and it is the proxy that waits until it serves.
         crashes: budget of crashes of the coordinator.
         delays: budget of appends that arrive after they were given up.
-        proxy_parts: classes of the proxies' parts.
-        root_parts: classes of the coordinator's parts.
-        proxy: class of the proxies.
     """
     scenario = ChainScenario(
         writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
@@ -451,4 +427,4 @@ def chain(
         early=early,
         faults=FaultBudget(crashes=crashes, delays=delays),
     )
-    return ChainProgram(scenario, proxy_parts=proxy_parts, root_parts=root_parts, proxy=proxy)
+    return ChainProgram(scenario)

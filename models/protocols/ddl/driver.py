@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.errors import ImplementationError, RpcError
-from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -39,8 +38,8 @@ class DrivenDdl(DdlProgram):
         refuses: the logs refuse the next message.
     """
 
-    def __init__(self, scenario: DdlScenario, *, source: type[DdlSource], protocol: str) -> None:
-        super().__init__(scenario, source=source, protocol=protocol)
+    def __init__(self, scenario: DdlScenario, *, protocol: str) -> None:
+        super().__init__(scenario, protocol=protocol)
         self.chosen = self.oracle = ChosenOracle()
         self.refuses = False
 
@@ -78,9 +77,7 @@ class DrivenDdl(DdlProgram):
 
 
 class DdlAdapter(DrivenRun):
-    """One run of the DDL source. A variant of it overrides ``source``."""
-
-    source: ClassVar[type[DdlSource]] = DdlSource
+    """One run of the DDL source."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         silent = [bool(value) for value in instance.map_constants["silent"]]
@@ -90,7 +87,7 @@ class DdlAdapter(DrivenRun):
             jobs=int(str(instance.bounds["Job"])),
             reports=_ALWAYS,
         )
-        self._program = DrivenDdl(scenario, source=self.source, protocol=instance.protocol)
+        self._program = DrivenDdl(scenario, protocol=instance.protocol)
         self._checker = checker
         super().__init__(self._program)
         self._settle()

@@ -71,15 +71,12 @@ class DdlProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        source: class of the source: a variant replaces it.
         protocol: the specification that each step must follow.
     """
 
     table = "ddl"
 
-    def __init__(
-        self, scenario: DdlScenario, *, source: type[DdlSource] = DdlSource, protocol: str = SPECIFICATION
-    ) -> None:
+    def __init__(self, scenario: DdlScenario, *, protocol: str = SPECIFICATION) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(drops=scenario.silences))
         self.scenario = scenario
@@ -93,7 +90,6 @@ class DdlProgram(RefiningProgram):
         self.source: DdlSource | None = None
         self._calls: OracleCalls | None = None
         self._answers: Answers | None = None
-        self._source_class = source
 
     def _sparing(self) -> OracleProcess:
         """A timestamp for each task and job, and for questions; then for what has to pass a job."""
@@ -119,7 +115,7 @@ class DdlProgram(RefiningProgram):
         assert self._answers is not None
         near = None if self.scenario.silences else self.oracle
         self._calls = OracleCalls(process, self.world, self._answers, near=near)
-        source = self.source = self._source_class(oracle=self._calls, preemption=process)
+        source = self.source = DdlSource(oracle=self._calls, preemption=process)
         for place, task in enumerate(self.tasks):
             silent = place >= self.scenario.tasks
             if silent and self.scenario.endless:
@@ -244,7 +240,6 @@ def ddl(
     reports: int = 1,
     silences: int = 0,
     endless: bool = False,
-    source: type[DdlSource] = DdlSource,
     protocol: str = SPECIFICATION,
 ) -> DdlProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -256,10 +251,9 @@ def ddl(
         reports: questions of the reporter.
         silences: calls of the oracle that are lost.
         endless: dummies and questions come for ever.
-        source: class of the DDL source.
         protocol: the specification, or a variant of it.
     """
     scenario = DdlScenario(
         tasks=tasks, dummies=dummies, jobs=jobs, reports=reports, silences=silences, endless=endless
     )
-    return DdlProgram(scenario, source=source, protocol=protocol)
+    return DdlProgram(scenario, protocol=protocol)

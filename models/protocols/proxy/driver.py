@@ -8,9 +8,6 @@ wait, an answer of the logs is lost, the logs refuse a task.
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.values import AppendOutcome
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -33,13 +30,11 @@ _LOCK_FOLLOWS = ("client.write", "task.pop", "ticker.snapshot")
 
 
 class ProxyAdapter(SettlingRun):
-    """One run of the proxy. A variant of it overrides ``parts``."""
-
-    parts: ClassVar[ProxyParts] = ProxyParts()
+    """One run of the proxy."""
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenProxy(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._program = DrivenProxy(scenario_of(instance), protocol=instance.protocol)
         super().__init__(self._program)
         self._settle()
 

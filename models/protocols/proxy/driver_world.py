@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.impl.errors import RpcError
-from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.instance import Instance
@@ -58,8 +58,8 @@ class ChoosyLog(LogProcess):
 class DrivenProxy(ProxyProgram):
     """One proxy whose clients come in any order, and come again when they were refused."""
 
-    def __init__(self, scenario: ProxyScenario, *, parts: ProxyParts | None, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: ProxyScenario, *, protocol: str) -> None:
+        super().__init__(scenario, protocol=protocol)
         self.chosen = self.oracle = ChosenOracle()
         self.choosy = self.log = ChoosyLog()
 

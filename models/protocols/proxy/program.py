@@ -14,7 +14,7 @@ from typing import Any
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.models.instance import Instance
@@ -120,15 +120,12 @@ class ProxyProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of the proxy: a variant replaces one of them.
         protocol: the specification that each step must follow.
     """
 
     table = "proxy"
 
-    def __init__(
-        self, scenario: ProxyScenario, *, parts: ProxyParts | None = None, protocol: str = SPECIFICATION
-    ) -> None:
+    def __init__(self, scenario: ProxyScenario, *, protocol: str = SPECIFICATION) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -138,7 +135,6 @@ class ProxyProgram(RefiningProgram):
         self.reported: TimeTickReport | None = None
         self.proxy: Proxy | None = None
         self.clock: CountedClock | None = None
-        self._parts = parts
         self._answers: Answers | None = None
         self._calls: OracleCalls | None = None
 
@@ -192,7 +188,7 @@ class ProxyProgram(RefiningProgram):
             clock=self.clock,
             preemption=process,
         )
-        self.proxy = Proxy(source=1, ports=ports, config=config, parts=self._parts)
+        self.proxy = Proxy(source=1, ports=ports, config=config)
         self.proxy.serving.set()
         self.proxy.start()
         process.spawn(self.run_clients(process, self.proxy), "clients")
@@ -313,7 +309,6 @@ def proxy(
     drops: int = 0,
     lost_replies: int = 0,
     oracle_drops: int = 0,
-    parts: ProxyParts | None = None,
     protocol: str = SPECIFICATION,
 ) -> ProxyProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -333,7 +328,6 @@ def proxy(
         drops: budget of appends that vanish.
         lost_replies: budget of appends whose answer vanishes.
         oracle_drops: budget of calls of the oracle that vanish.
-        parts: classes of the proxy.
         protocol: the specification, or a variant of it.
     """
     scenario = ProxyScenario(
@@ -350,4 +344,4 @@ def proxy(
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )
-    return ProxyProgram(scenario, parts=parts, protocol=protocol)
+    return ProxyProgram(scenario, protocol=protocol)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueueParts, QueuesMode
+from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueuesMode
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -42,7 +42,7 @@ _MODES = {
 class DrivenScheduler(SchedulerProgram):
     """Queues whose clients come in any order, and may all leave."""
 
-    def __init__(self, instance: Instance, *, queues: type[ProxyQueues], parts: QueueParts | None) -> None:
+    def __init__(self, instance: Instance) -> None:
         kinds = tuple(QueueKind(str(name)) for name in instance.map_constants["queue"])
         scenario = SchedulerScenario(
             tasks=kinds,
@@ -52,7 +52,7 @@ class DrivenScheduler(SchedulerProgram):
             greatest=int(str(instance.bounds["Ts"])),
             log_faults=FaultBudget(delays=_FAULTS, drops=_FAULTS, lost_replies=_FAULTS),
         )
-        super().__init__(scenario, queues=queues, parts=parts, protocol=instance.protocol)
+        super().__init__(scenario, parts=None, protocol=instance.protocol)
         self.chosen = self.oracle = ChosenOracle()
 
     def bring_clients(self, process: Process, queues: ProxyQueues) -> None:
@@ -67,15 +67,13 @@ class DrivenScheduler(SchedulerProgram):
 
 
 class SchedulerAdapter(SettlingRun):
-    """One run of the queues. A variant of it overrides ``queues`` or ``parts``."""
+    """One run of the queues."""
 
-    queues: ClassVar[type[ProxyQueues]] = ProxyQueues
-    parts: ClassVar[QueueParts | None] = None
     never_offered: ClassVar[dict[str, str]] = {"report": "the queues report nothing"}
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         self._checker = checker
-        self._program = DrivenScheduler(instance, queues=self.queues, parts=self.parts)
+        self._program = DrivenScheduler(instance)
         self._performed = 0
         super().__init__(self._program)
         self._settle()

@@ -94,7 +94,6 @@ class SchedulerProgram(RefiningProgram):
         self,
         scenario: SchedulerScenario,
         *,
-        queues: type[ProxyQueues],
         parts: QueueParts | None,
         protocol: str,
     ) -> None:
@@ -110,7 +109,6 @@ class SchedulerProgram(RefiningProgram):
         self.gone: set[int] = set()
         """Those that were cancelled there."""
         self.wrong: str | None = None
-        self._class = queues
         self._parts = parts
         self._answers: Answers | None = None
         self._calls: OracleCalls | None = None
@@ -128,7 +126,7 @@ class SchedulerProgram(RefiningProgram):
         self._calls = OracleCalls(process, self.world, self._answers, near=near)
         supervisor = Supervisor()
         log = LogCalls(process, self.world)
-        self.queues = self._class(
+        self.queues = ProxyQueues(
             oracle=self._calls,
             streams={kind: log for kind in QueueKind if kind in self.scenario.tasks},
             preemption=process,
@@ -307,7 +305,6 @@ def scheduler(
     delays: int = 0,
     drops: int = 0,
     lost_replies: int = 0,
-    queues: type[ProxyQueues] = ProxyQueues,
     parts: QueueParts | None = None,
     protocol: str = SPECIFICATION,
 ) -> SchedulerProgram:
@@ -324,7 +321,6 @@ def scheduler(
         delays: budget of calls that arrive after the worker has given up.
         drops: budget of calls that vanish.
         lost_replies: budget of calls whose answer vanishes.
-        queues: class of the queues.
         parts: classes of one queue and its workers.
         protocol: the specification, or a variant of it.
     """
@@ -338,4 +334,4 @@ def scheduler(
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )
-    return SchedulerProgram(scenario, queues=queues, parts=parts, protocol=protocol)
+    return SchedulerProgram(scenario, parts=parts, protocol=protocol)

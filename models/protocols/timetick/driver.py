@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
@@ -57,21 +57,20 @@ def scenario_of(instance: Instance) -> TimeTickScenario:
 class DrivenTimeTick(TimeTickProgram):
     """One root coordinator whose surroundings do what the driver has chosen."""
 
-    def __init__(self, scenario: TimeTickScenario, *, parts: RootCoordParts | None, protocol: str) -> None:
-        super().__init__(scenario, parts=parts, protocol=protocol)
+    def __init__(self, scenario: TimeTickScenario, *, protocol: str) -> None:
+        super().__init__(scenario, protocol=protocol)
         self.chosen = self.oracle = ChosenOracle()
 
 
 class TimeTickAdapter(DrivenRun):
-    """One run of the root coordinator. A variant of it overrides ``parts``."""
+    """One run of the root coordinator."""
 
     ignored: ClassVar[tuple[str, ...]] = ("faults",)
     never_offered: ClassVar[dict[str, str]] = {"overtake": "a source has one report under way at a time"}
-    parts: ClassVar[RootCoordParts] = RootCoordParts()
 
     def __init__(self, instance: Instance, checker: StepChecker) -> None:
         del checker
-        self._program = DrivenTimeTick(scenario_of(instance), parts=self.parts, protocol=instance.protocol)
+        self._program = DrivenTimeTick(scenario_of(instance), protocol=instance.protocol)
         super().__init__(self._program)
         self._settle()
 

@@ -11,9 +11,7 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams
-from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.messages import DdlMessage, InsertMessage, LogMessage, Tick, collection_of, virtual
-from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent, SessionStore
 from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
@@ -37,27 +35,17 @@ class LogEdge:
         streams: what each incarnation of the coordinator was given.
     """
 
-    def __init__(
-        self,
-        world: World,
-        channels: Sequence[str],
-        *,
-        log: type[ChannelLog],
-        broker: type[Broker],
-        streams: type[CoordinatorStreams],
-    ) -> None:
+    def __init__(self, world: World, channels: Sequence[str]) -> None:
         self.streams: dict[int, CoordinatorStreams] = {}
         self._world = world
         self._channels = channels
-        self._classes = (log, broker, streams)
         self.broker: Broker | None = None
         self.files: MemoryFiles | None = None
 
     async def run(self, process: Process) -> None:
         """Serve."""
-        log, broker, _ = self._classes
         self.files = MemoryFiles(process)
-        self.broker = broker(_ROOT, self._channels, files=self.files, log_class=log)
+        self.broker = Broker(_ROOT, self._channels, files=self.files)
 
         def spawn(work: Work, name: str) -> None:
             process.spawn(work(), name)
@@ -73,7 +61,7 @@ class LogEdge:
         """An incarnation of the coordinator is given its streams, out of the logs' memory. Its number."""
         self._world.touch(reads=self._world.interner.bit(LOGS))
         assert self.broker is not None
-        streams = self.streams[incarnation] = self._classes[2](self.broker)
+        streams = self.streams[incarnation] = CoordinatorStreams(self.broker)
         return streams.source
 
     async def _last_tick(self, incarnation: int, channel: str) -> Timestamp:
@@ -233,8 +221,3 @@ class SessionEdge:
     async def fence(self, source: SourceId) -> None:
         """See SessionStore."""
         await self._real.fence(source)
-
-
-def shared_sessions(world: World, store: type[SqliteSessions]) -> FencedSessions:
-    """The store, in a database of this world."""
-    return FencedSessions(world, store)

@@ -17,7 +17,7 @@ from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
 from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.protocols.timetick.reckoning import (
     BROKEN,
@@ -39,7 +39,7 @@ _DEADLINE = 60.0
 
 
 class CoordinatorLife(ScriptedProgram):
-    """One root coordinator. ``coordinator`` and ``parts``: its classes.
+    """One root coordinator.
 
     Scripts have the questions ``dummy``, ``minimum``, ``ddl`` and ``job`` of the oracle, ``take over``,
     ``fence``, ``tick x``, ``tick y`` and ``append`` of DDL work, and
@@ -56,18 +56,9 @@ class CoordinatorLife(ScriptedProgram):
 
     claims = (TICKS_FOLLOW_ROUNDS, SESSIONS_ARE_FOLLOWED, DDL_REPORTS_IN_TIME, IT_ENDS)
 
-    def __init__(
-        self,
-        scripts: Sequence[Script],
-        *,
-        timers: int,
-        coordinator: type[RootCoord] = RootCoord,
-        parts: RootCoordParts | None = None,
-    ) -> None:
+    def __init__(self, scripts: Sequence[Script], *, timers: int) -> None:
         super().__init__(scripts, timers=timers)
         self.ended: list[str] = []
-        self._class = coordinator
-        self._parts = parts
 
     async def live(self, process: Process) -> None:
         """Start the coordinator, and all that happens to it."""
@@ -77,7 +68,7 @@ class CoordinatorLife(ScriptedProgram):
         self.reckoning = Reckoning(config, _CHANNELS, process.now)
         edges = _Edges(self, process)
         ports = RootCoordPorts(oracle=edges, sessions=edges, ticks=edges, clock=edges)
-        self.coordinator = self._class(channels=_CHANNELS, ports=ports, config=config, parts=self._parts)
+        self.coordinator = RootCoord(channels=_CHANNELS, ports=ports, config=config)
         self.begun = True
         self.client = DirectRootCoordClient(self.coordinator)
         await self.coordinator.start()
@@ -261,6 +252,6 @@ def _task() -> str:
     return task.get_name() if task is not None else ""
 
 
-def life(*, coordinator: type[RootCoord] = RootCoord, parts: RootCoordParts | None = None) -> CoordinatorLife:
+def life() -> CoordinatorLife:
     """Return the program of all scripts."""
-    return CoordinatorLife(SCRIPTS, timers=30, coordinator=coordinator, parts=parts)
+    return CoordinatorLife(SCRIPTS, timers=30)

@@ -157,22 +157,13 @@ class TimeTickProgram(RefiningProgram):
 
     Args:
         scenario: what happens.
-        parts: which class plays which part of the coordinator: a variant replaces one of them.
-        coordinator: the class of the whole.
         protocol: the specification that each step must follow.
     """
 
     table = "timetick"
     at_rest = ("timetick.an_open_message_ends",)
 
-    def __init__(
-        self,
-        scenario: TimeTickScenario,
-        *,
-        parts: RootCoordParts | None = None,
-        coordinator: type[RootCoord] = RootCoord,
-        protocol: str = SPECIFICATION,
-    ) -> None:
+    def __init__(self, scenario: TimeTickScenario, *, protocol: str = SPECIFICATION) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -183,8 +174,6 @@ class TimeTickProgram(RefiningProgram):
         self.clocks: list[CountedClock] = []
         self.calls: list[SessionCalls] = []
         self._opened = 0
-        self._parts = parts if parts is not None else RootCoordParts()
-        self._coordinator = coordinator
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -255,15 +244,8 @@ class TimeTickProgram(RefiningProgram):
             clock=clock,
             preemption=process,
         )
-        parts = RootCoordParts(
-            sync=self._parts.sync,
-            sender=self._parts.sender,
-            watch=self._parts.watch,
-            ddl=lambda **_: StubDdl(ddl),
-        )
-        coordinator = self._coordinator(
-            channels=self.scenario.channels, ports=ports, config=config, parts=parts
-        )
+        parts = RootCoordParts(ddl=lambda **_: StubDdl(ddl))
+        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
 
         process.serve("session_changed", calls.tell)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)
@@ -398,8 +380,6 @@ def timetick(
     failed_sends: int = 0,
     unknown_sends: int = 0,
     endless: bool = False,
-    parts: RootCoordParts | None = None,
-    coordinator: type[RootCoord] = RootCoord,
     protocol: str = SPECIFICATION,
 ) -> TimeTickProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -418,8 +398,6 @@ def timetick(
         failed_sends: budget of ticks that are not sent.
         unknown_sends: budget of ticks that are sent, and reported as failed.
         endless: all sources report for ever.
-        parts: classes of the coordinator.
-        coordinator: class of the whole.
         protocol: the specification, or a variant of it.
     """
     scenario = TimeTickScenario(
@@ -435,4 +413,4 @@ def timetick(
         endless=endless,
         faults=FaultBudget(crashes=crashes, storage_failures=failed_sends, storage_lost_acks=unknown_sends),
     )
-    return TimeTickProgram(scenario, parts=parts, coordinator=coordinator, protocol=protocol)
+    return TimeTickProgram(scenario, protocol=protocol)

@@ -12,8 +12,6 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.broker.broker import Broker, CoordinatorStreams
-from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
@@ -33,11 +31,11 @@ from tidemark.models.protocols.common.oracle import (
 from tidemark.models.protocols.sessions.ports import STORE
 from tidemark.models.protocols.timetick.edges import (
     LOGS,
+    FencedSessions,
     LogEdge,
     SessionEdge,
     SourceLogs,
     StreamCalls,
-    shared_sessions,
 )
 from tidemark.models.protocols.timetick.edges_refinement import (
     CoordinatorsView,
@@ -115,16 +113,6 @@ class TakeoverScenario:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class TakeoverParts:
-    """Which class plays which part of the edges. A variant replaces one of them by a subclass."""
-
-    log: type[ChannelLog] = ChannelLog
-    broker: type[Broker] = Broker
-    streams: type[CoordinatorStreams] = CoordinatorStreams
-    sessions: type[SqliteSessions] = SqliteSessions
-
-
 @dataclass(eq=False)
 class Life:
     """One incarnation of the coordinator with its edges."""
@@ -160,32 +148,18 @@ class TakeoverProgram(RefiningProgram):
 
     table = "timetick"
 
-    def __init__(
-        self,
-        scenario: TakeoverScenario,
-        *,
-        edges: TakeoverParts,
-        parts: RootCoordParts,
-        protocol: str,
-    ) -> None:
+    def __init__(self, scenario: TakeoverScenario, *, protocol: str) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.oracle = OracleProcess()
         self.lives: list[Life] = []
-        self._edges, self._parts = edges, parts
 
     def populate(self, world: World) -> None:
         """Define the processes."""
         self.answers = Answers(world)
-        self.sessions = shared_sessions(world, self._edges.sessions)
-        self.logs = LogEdge(
-            world,
-            self.scenario.channels,
-            log=self._edges.log,
-            broker=self._edges.broker,
-            streams=self._edges.streams,
-        )
+        self.sessions = FencedSessions(world, SqliteSessions)
+        self.logs = LogEdge(world, self.scenario.channels)
         self.proxies = {
             source: Source(
                 source,
@@ -241,12 +215,7 @@ class TakeoverProgram(RefiningProgram):
                 preemption=process,
             ),
             config=RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3),
-            parts=RootCoordParts(
-                sync=self._parts.sync,
-                sender=self._parts.sender,
-                watch=self._parts.watch,
-                ddl=lambda **_: StubDdl(ddl),
-            ),
+            parts=RootCoordParts(ddl=lambda **_: StubDdl(ddl)),
         )
         return Life(process, coordinator, clock, streams, sessions, ddl)
 
@@ -374,8 +343,6 @@ def takeover(
     others: int = 1,
     expires: bool = False,
     crashes: int = 1,
-    edges: TakeoverParts | None = None,
-    parts: RootCoordParts | None = None,
     protocol: str = SPECIFICATION,
 ) -> TakeoverProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -383,8 +350,6 @@ def takeover(
     Args:
         channels, proxies, messages, reports, ddl_reports, others, expires: see ``TakeoverScenario``.
         crashes: budget of crashes of the coordinator.
-        edges: classes of logs and session store.
-        parts: classes of the coordinator's parts.
         protocol: the specification, or a variant of it.
     """
     scenario = TakeoverScenario(
@@ -397,9 +362,4 @@ def takeover(
         expires=expires,
         faults=FaultBudget(crashes=crashes),
     )
-    return TakeoverProgram(
-        scenario,
-        edges=edges if edges is not None else TakeoverParts(),
-        parts=parts if parts is not None else RootCoordParts(),
-        protocol=protocol,
-    )
+    return TakeoverProgram(scenario, protocol=protocol)

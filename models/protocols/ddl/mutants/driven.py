@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.rootcoord.ddl_source import DdlSource
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.ddl.driver import DdlAdapter
-from tidemark.models.protocols.ddl.mutants.implementation import NotesEarlySource
+from tidemark.models.protocols.ddl.mutants import implementation
 
-
-class NotedBeforeTheAppend(DdlAdapter):
-    """The timestamp of a job is done with before its message is in the logs."""
-
-    source: ClassVar[type[DdlSource]] = NotesEarlySource
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(one, on=Host("ddl-driven", DdlAdapter), killer="conformance")
+        for one in implementation.BESIDE_VARIANTS
+        if one.name == "noted-before-the-append"
+    ),
+)

@@ -15,7 +15,7 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.queries.pages import Page
@@ -56,11 +56,6 @@ class GatewayLife(ScriptedProgram):
 
     claims = (CLIENTS_HEAR, ASKED_FOR_WHAT_CLIENTS_WANT, WRITTEN_AS_WANTED, NOTHING_WAITS)
 
-    gateway_class: type[Gateway] = Gateway
-    """Class of the gateway: a variant replaces it."""
-    parts: ProxyParts | None = None
-    """Classes of its proxy."""
-
     async def live(self, process: Process) -> None:
         """Start the proxy, and its clients."""
         edges = _Edges(self, process)
@@ -68,9 +63,9 @@ class GatewayLife(ScriptedProgram):
             oracle=edges, streams=edges, root_coord=edges, clock=edges, metadata=edges,
             ids=_Ids(self) if self.script.get("ids", True) else None,
         )  # fmt: skip
-        self.proxy = Proxy(source=7, ports=ports, config=ProxyConfig(id_batch=_IDS), parts=self.parts)
+        self.proxy = Proxy(source=7, ports=ports, config=ProxyConfig(id_batch=_IDS))
         self.reckoning = CallReckoning(has_ids=self.script.get("ids", True))
-        self.gateway = self.gateway_class(
+        self.gateway = Gateway(
             host=_Host(self.proxy), oracle=edges, collections=edges, segments=_Segments(), reader=edges,
             flushes=edges,
         )  # fmt: skip
@@ -309,8 +304,6 @@ def _message(message: Message) -> InsertMessage | DeleteMessage:
     return found
 
 
-def life(*, gateway: type[Gateway] = Gateway, parts: ProxyParts | None = None) -> GatewayLife:
-    """Return the program of all scripts. ``gateway``: class of the gateway. ``parts``: those of its proxy."""
-    program = GatewayLife(SCRIPTS, timers=0)
-    program.gateway_class, program.parts = gateway, parts
-    return program
+def life() -> GatewayLife:
+    """Return the program of all scripts."""
+    return GatewayLife(SCRIPTS, timers=0)

@@ -70,16 +70,13 @@ class HostLife(ScriptedProgram):
 
     claims = (ONE_AFTER_THE_OTHER, RENEWED_IN_TIME, CALLERS_GET_THE_PRESENT_ONE, IT_FAILS)
 
-    host_class: type[ProxyHost] = ProxyHost
-    """Class of the host: a variant replaces it."""
-
     async def live(self, process: Process) -> None:
         """Run the host, and its callers."""
         self.process = process
         self.reckoning = SessionReckoning(
             _NAME, _LEASE, process.now, callers=len(self.script.get("callers", ()))
         )
-        self.host = self.host_class(
+        self.host = ProxyHost(
             name=_NAME, sessions=_Sessions(self), clock=_Clock(), make=self._make, lease=_LEASE
         )
         self.begun = True
@@ -237,8 +234,6 @@ class _Clock:
         await asyncio.sleep(seconds)
 
 
-def life(*, host: type[ProxyHost] = ProxyHost) -> HostLife:
-    """Return the program of all scripts. ``host``: class of the host."""
-    program = HostLife(SCRIPTS, timers=40)
-    program.host_class = host
-    return program
+def life() -> HostLife:
+    """Return the program of all scripts."""
+    return HostLife(SCRIPTS, timers=40)

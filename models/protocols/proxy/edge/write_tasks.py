@@ -7,7 +7,7 @@ years. It does not follow the code.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 from tidemark.impl.errors import RpcError
@@ -76,13 +76,12 @@ class _Metadata:
 
 
 class WriteTasks(ComparedProgram):
-    """Tasks, one after the other. ``task``: their class. ``shard_of``: where a key goes."""
+    """Tasks, one after the other."""
 
     claims = (SHARDS, MESSAGES, CHECKED)
 
-    def __init__(self, *, task: type[WriteTask], shard_of: Callable[[int, int], int]) -> None:
+    def __init__(self) -> None:
         super().__init__(SCRIPTS, timers=0)
-        self._task_class, self._shard_of = task, shard_of
         self._done = 0
 
     async def live(self, process: Process) -> None:
@@ -93,7 +92,7 @@ class WriteTasks(ComparedProgram):
         if kind == "shards":
             for shards, places in _PLACES.items():
                 self._compare(
-                    SHARDS, f"{shards} shards", tuple(self._shard_of(key, shards) for key in _KEYS), places
+                    SHARDS, f"{shards} shards", tuple(writes.shard_of(key, shards) for key in _KEYS), places
                 )
         elif kind == "checks":
             for known, looked_up, found, due in _CHECKS:
@@ -107,7 +106,6 @@ class WriteTasks(ComparedProgram):
             task = writes.insert_task(_CHANNELS, enumerate("abcd"), segments)
         else:
             task = writes.delete_task(_CHANNELS, range(4), segments)
-        task.__class__ = self._task_class  # a mutant's class; else it is the same
         self._compare(MESSAGES, "made before it is sent", segments.asked, [])
         self._compare(MESSAGES, "the logs", sorted(task.channels), ["dml_0", "dml_1"])
         for ts in (40, 41):
@@ -124,7 +122,7 @@ class WriteTasks(ComparedProgram):
         options: dict[str, Any] = {"known": CollectionVersion("c", 1, "")} if known else {}
         if looked_up:
             options["metadata"] = _Metadata(found)
-        task = self._task_class(("dml_0",), name="c", **options)
+        task = WriteTask(("dml_0",), name="c", **options)
         try:
             await task.prepare()
         except Exception as error:  # noqa: BLE001  whatever it is, it is looked at
@@ -150,8 +148,6 @@ class WriteTasks(ComparedProgram):
         return None if self._done else f"{MESSAGES}: nothing was compared"
 
 
-def tasks(
-    *, task: type[WriteTask] = WriteTask, shard_of: Callable[[int, int], int] = writes.shard_of
-) -> WriteTasks:
-    """Return the program of all scripts. ``task``, ``shard_of``: wrong ones."""
-    return WriteTasks(task=task, shard_of=shard_of)
+def tasks() -> WriteTasks:
+    """Return the program of all scripts."""
+    return WriteTasks()

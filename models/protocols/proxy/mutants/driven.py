@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.proxy.proxy import ProxyParts
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.proxy.driver import ProxyAdapter
-from tidemark.models.protocols.proxy.mutants.implementation import InsertsTheLeast
+from tidemark.models.protocols.proxy.mutants import implementation
 
-
-class CommitInsertsTheLeast(ProxyAdapter):
-    """A commit puts the least timestamp into the set instead of the task's (B7)."""
-
-    parts: ClassVar[ProxyParts] = ProxyParts(statistics=InsertsTheLeast)
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(one, on=Host("proxy-driven", ProxyAdapter), killer="conformance")
+        for one in implementation.MUTANTS
+        if one.name == "commit-inserts-the-least"
+    ),
+)

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from dataclasses import replace
 
-from tidemark.impl.proxy.queues import QueueParts
+from tidemark.models.mutation.patches import Host, patches
 from tidemark.models.protocols.scheduler.driver import SchedulerAdapter
-from tidemark.models.protocols.scheduler.mutants.implementation import KeepsTheGone
+from tidemark.models.protocols.scheduler.mutants import implementation
 
-
-class ATaskWithoutCallerStaysActive(SchedulerAdapter):
-    """A task whose caller has left stays in the map of active tasks."""
-
-    parts: ClassVar[QueueParts | None] = QueueParts(queue=KeepsTheGone)
+MUTANTS = patches(
+    __name__,
+    *(
+        replace(one, on=Host("scheduler-driven", SchedulerAdapter), killer="conformance")
+        for one in implementation.MUTANTS
+        if one.name == "a-task-without-caller-stays-active"
+    ),
+)

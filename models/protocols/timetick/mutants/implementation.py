@@ -1,166 +1,250 @@
-"""Mutants of the root coordinator's implementation: hazards and real bugs, each one small method.
+"""Mutants of the root coordinator: hazards, real bugs, and slips of the kind that people make.
 
-The functions return the root coordinator's program with the fault in it, and take the same arguments as
-``tidemark.models.protocols.timetick.program:timetick``. Where a variant of the specification makes the same
-mistake, the mutant is compared with that, so that what is refuted is a property and not only the likeness.
+The two functions compare their fault with the variant of the specification that makes the same mistake: so
+what is refuted is a property and not only the likeness.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from tidemark.impl.errors import RpcError
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
-from tidemark.impl.rootcoord.round_queue import Round
-from tidemark.impl.rootcoord.session_watch import SessionWatch
-from tidemark.impl.rootcoord.tick_sender import TickSender
-from tidemark.impl.rootcoord.time_tick_sync import Fence, TimeTickSync
-from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName
 from tidemark.models.mutation.declared import mutant
+from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.timetick import life
 from tidemark.models.protocols.timetick.program import TimeTickProgram, timetick
+from tidemark.models.protocols.timetick.reckoning import SESSIONS_ARE_FOLLOWED, TICKS_FOLLOW_ROUNDS
+
+WATCH = "rootcoord/session_watch.py:SessionWatch."
+SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
+SENDER = "rootcoord/tick_sender.py:TickSender."
+ROOT = "rootcoord/root_coord.py:RootCoord."
 
 _VARIANTS = "tidemark.models.protocols.timetick.mutants.specification"
 
+LIFE = Host("timetick-impl-life", life.life)
+JOINS = Host("timetick-impl-joins", timetick)
+SENDS = Host("timetick-impl-failed-sends", timetick)
+LEASE = Host("timetick-impl-lease-ends", timetick)
+CHANNELS = Host("timetick-impl-two-channels", timetick)
 
-# ---- sessions ----
-
-
-class MissesOne(SessionWatch):
-    """The last session is not in the list."""
-
-    def _known_at_start(self, sources: Sequence[SourceId]) -> Sequence[SourceId]:
-        return sources[:-1]
-
-
-@mutant(killer="timetick.whoever_serves_is_waited_for", source="B46", instance="timetick-impl-restarts")
-def session_is_missed_at_restart(**scenario: Any) -> TimeTickProgram:
-    """The list of sessions from which a coordinator starts lacks a live proxy (B46)."""
-    return timetick(
-        parts=RootCoordParts(watch=MissesOne), protocol=f"{_VARIANTS}:InitSessionsMissesOne", **scenario
-    )
-
-
-class _DoesNotFence(TimeTickSync):
-    async def _fence(self, source: SourceId, fence: Fence) -> None:
-        del source, fence
-
-
-@mutant(
-    killer="timetick.whoever_may_append_is_waited_for",
-    source="hazard 11",
-    instance="timetick-impl-lease-ends",
+MUTANTS = patches(
+    __name__,
+    # Sessions.
+    Patch(
+        "session-is-missed-at-restart",
+        at=WATCH + "load",
+        old="init_sessions(sources)",
+        new="init_sessions(sources[:-1])",
+        killer="timetick.whoever_serves_is_waited_for",
+        on=Host("timetick-impl-restarts", timetick),
+        source="B46",
+        says="The list of sessions from which a coordinator starts lacks a live proxy.",
+    ),
+    Patch(
+        "removed-session-is-not-fenced",
+        at=SYNC + "del_session",
+        old="await self._fence(source, fence)",
+        new="pass",
+        killer="timetick.whoever_may_append_is_waited_for",
+        on=LEASE,
+        source="hazard 11",
+        says="A session is removed, and the logs go on to take what its process appends.",
+    ),
+    Patch(
+        "reports-of-strangers-are-taken",
+        at=SYNC + "update",
+        old="if source not in self.entries:",
+        new="if False:",
+        killer="refinement",
+        on=JOINS,
+        source="facts 4",
+        says="A report makes its sender known.",
+    ),
+    Patch(
+        "ddl-key-collides",
+        at=SYNC + "_ddl_key",
+        old="return DDL_SOURCE",
+        new="return 1",
+        killer="timetick.whoever_serves_is_waited_for",
+        on=JOINS,
+        source="B45",
+        says="The DDL source and proxy 1 have one key, so that the DDL report represents both.",
+    ),
+    Patch(
+        "revisions-are-counted",
+        at=WATCH + "run",
+        old="self.revision = event.revision",
+        new="self.revision += 1",
+        killer=SESSIONS_ARE_FOLLOWED,
+        on=LIFE,
+        source="B46",
+        says="The watch takes revisions to rise by one: where they do not, it is told of a change again.",
+    ),
+    # Rounds and ticks.
+    Patch(
+        "queue-of-two-rounds",
+        at="rootcoord/round_queue.py:RoundQueue.put",
+        old=">= self._capacity",
+        new="> self._capacity",
+        killer="timetick.a_taken_round_leaves_none_behind",
+        on=LEASE,
+        source="B9, hazard 29",
+        says="The queue holds one round more, and the oldest is sent first.",
+    ),
+    Patch(
+        "entries-stay-after-a-round",
+        at=SYNC + "_close_if_complete",
+        old="self.entries = dict.fromkeys(self.entries)",
+        new="pass",
+        killer="timetick.reports_are_used_once",
+        on=JOINS,
+        source="facts 4",
+        says="The reports of a round count for the next one too.",
+    ),
+    Patch(
+        "round-does-not-wait",
+        at=SYNC + "_is_complete",
+        old="bool(self.entries) and None not in self.entries.values()",
+        new="any(self.entries.values())",
+        killer="timetick.a_round_waits_for_every_session",
+        on=JOINS,
+        source="seed 002, coordinator: no tick before everybody has reported",
+        says="A round is made of the reports that there are.",
+    ),
+    Patch(
+        "tick-is-the-greatest-report",
+        at=SENDER + "_tick_of",
+        old="min(",
+        new="max(",
+        killer="timetick.a_round_is_sent_to_its_end",
+        on=Host("timetick-impl-two-proxies", timetick),
+        source="facts 4",
+        says="The tick is the maximum over the sessions.",
+    ),
+    Patch(
+        "one-minimum-for-all-channels",
+        at=SENDER + "_tick_of",
+        old="channel) for report in complete.values()",
+        new="other) for report in complete.values() for other in self.last",
+        killer="timetick.a_round_is_sent_to_its_end",
+        on=CHANNELS,
+        source="seed 002",
+        says="Every channel is ticked at the minimum over all channels, as seed 002 has it.",
+    ),
+    Patch(
+        "failed-send-counts",
+        at=SENDER + "_failed",
+        old="self.last[channel] = ts",
+        new="self._sent(channel, ts)",
+        killer="timetick.what_counts_as_sent_is_in_the_log",
+        on=SENDS,
+        source="B10",
+        says="A tick whose sending failed counts as sent.",
+    ),
+    Patch(
+        "failed-send-is-forgotten",
+        at=SENDER + "_failed",
+        old="self.last[channel] = ts",
+        new="pass",
+        killer="refinement",
+        on=SENDS,
+        source="B10, hazard 30",
+        says="The sender does not remember a failed tick, which may be in the log all the same.",
+    ),
+    Patch(
+        "a-failure-counts-for-the-greatest-tick",
+        at=SENDER + "_failed",
+        old="= ts",
+        new="= max(self.round.values())",
+        killer="refinement",
+        on=CHANNELS,
+        source="facts 4; B10",
+        says="A failed tick is remembered as the greatest of its round: a slow channel is left out for long.",
+    ),
+    Patch(
+        "the-first-report-of-a-round-counts",
+        at=SYNC + "update",
+        old="self.entries[source] = report",
+        new="self.entries[source] = self.entries[source] or report",
+        killer=TICKS_FOLLOW_ROUNDS,
+        on=LIFE,
+        source="facts 4",
+        says="A proxy that reports again before the round is complete is not heard: its ticks are late.",
+    ),
+    Patch(
+        "the-least-is-of-those-who-name-a-channel",
+        at=SENDER + "_tick_of",
+        old="return",
+        new="""named = {one: report for one, report in complete.items() if channel in dict(report.channels)}
+        complete = named or complete
+        return""",
+        killer=TICKS_FOLLOW_ROUNDS,
+        on=LIFE,
+        source="facts 4",
+        says="A proxy without a task for a channel does not count there: its next task is below the tick.",
+    ),
+    # Failures that no fault explains; work that is not done.
+    Patch(
+        "sent-tick-counts-as-failed",
+        at=SENDER + "_sent",
+        old="self.last[channel] = self.synced[channel] = ts",
+        new='raise RpcError("it was not sent")',
+        killer="refinement",
+        on=CHANNELS,
+        source="facts 4; B10",
+        says="A tick that the log took is treated as one that failed.",
+    ),
+    Patch(
+        "sender-ends-after-a-round",
+        at=SENDER + "run",
+        old="while True:",
+        new="for _ in range(1):",
+        killer="refinement",
+        on=LEASE,
+        source="facts 4; property WL",
+        says="The sender sends one round, and then no more: ticks stop for good, without any error.",
+    ),
+    Patch(
+        "an-old-minimum-is-not-reported-again",
+        at=ROOT + "report_ddl",
+        old="if not least:",
+        new="if least <= (self.reporting.default if self.reporting else 0):",
+        killer=TICKS_FOLLOW_ROUNDS,
+        on=LIFE,
+        source="facts 4",
+        says="The DDL source reports only what has grown: until then no round is complete.",
+    ),
+    Patch(
+        "ddl-source-reports-once",
+        at=ROOT + "_run_ddl_ticks",
+        old="while True:",
+        new="while self.reporting is None:",
+        killer="timetick.ticks_advance",
+        on=Host("timetick-endless", timetick),
+        source="facts 4; property WL",
+        tier="full",
+        says="After its first report the DDL source makes no other: no round is complete, and ticks stop.",
+    ),
 )
-def removed_session_is_not_fenced(**scenario: Any) -> TimeTickProgram:
-    """A session is removed, and the logs go on to take what its process appends (hazard 11)."""
-    return timetick(
-        parts=RootCoordParts(sync=_DoesNotFence),
-        protocol=f"{_VARIANTS}:RemovedBeforeItsLeaseEnds",
-        **scenario,
-    )
 
-
-class _TakesAll(TimeTickSync):
-    async def update(self, report: TimeTickReport) -> None:
-        self.entries.setdefault(self._key(report), None)
-        await super().update(report)
-
-
-@mutant(killer="refinement", source="facts 4", instance="timetick-impl-joins")
-def reports_of_strangers_are_taken(**scenario: Any) -> TimeTickProgram:
-    """A report makes its sender known (facts 4)."""
-    return timetick(parts=RootCoordParts(sync=_TakesAll), **scenario)
-
-
-class Collides(TimeTickSync):
-    """The DDL source has the key of proxy 1."""
-
-    def _ddl_key(self) -> SourceId:
-        return 1
-
-
-@mutant(killer="timetick.whoever_serves_is_waited_for", source="B45", instance="timetick-impl-joins")
-def ddl_key_collides(**scenario: Any) -> TimeTickProgram:
-    """The DDL source and a proxy have one key, so that the DDL report represents both (B45)."""
-    return timetick(parts=RootCoordParts(sync=Collides), **scenario)
-
-
-# ---- rounds and ticks ----
-
-
-@mutant(
-    killer="timetick.a_taken_round_leaves_none_behind",
-    source="B9, hazard 29",
-    instance="timetick-impl-lease-ends",
+_NOT_COMPARED = Patch(
+    "ticks-are-not-compared",
+    at=SENDER + "_goes_on",
+    old="ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]",
+    new="ts > 0",
+    on=Host("timetick-impl-joins-late", timetick),
+    source="hazard 30",
+    says="A tick below the last one is sent.",
 )
-def queue_of_two_rounds(**scenario: Any) -> TimeTickProgram:
-    """The queue holds more than one round and the oldest is sent first (B9)."""
-    return timetick(**{**scenario, "round_capacity": 2})
-
-
-class KeepsEntries(TimeTickSync):
-    """Does not forget the reports of a closed round."""
-
-    async def _close_if_complete(self) -> None:
-        entries = dict(self.entries)
-        await super()._close_if_complete()
-        self.entries = entries
-
-
-@mutant(killer="timetick.reports_are_used_once", source="facts 4", instance="timetick-impl-joins")
-def entries_stay_after_a_round(**scenario: Any) -> TimeTickProgram:
-    """The reports of a round count for the next one too."""
-    return timetick(parts=RootCoordParts(sync=KeepsEntries), **scenario)
-
-
-class _DoesNotWait(TimeTickSync):
-    def _is_complete(self) -> bool:
-        return any(report is not None for report in self.entries.values())
-
-
-@mutant(
-    killer="timetick.a_round_waits_for_every_session",
-    source="seed 002, coordinator: no tick before everybody has reported",
-    instance="timetick-impl-joins",
+_FORGETS = Patch(
+    "restart-forgets-the-ticks",
+    at=SENDER + "load",
+    old="in self.last:",
+    new="in ():",
+    on=Host("timetick-impl-restarts-late", timetick),
+    source="hazard 30",
+    says="A coordinator that starts does not know the last ticks.",
 )
-def round_does_not_wait(**scenario: Any) -> TimeTickProgram:
-    """A round is made of the reports that there are."""
-    return timetick(parts=RootCoordParts(sync=_DoesNotWait), **scenario)
-
-
-class Greatest(TickSender):
-    """The maximum over the sessions."""
-
-    def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
-        return max(report.value(channel) for report in complete.values())
-
-
-@mutant(killer="timetick.a_round_is_sent_to_its_end", source="facts 4", instance="timetick-impl-two-proxies")
-def tick_is_the_greatest_report(**scenario: Any) -> TimeTickProgram:
-    """The tick is the maximum over the sessions."""
-    return timetick(parts=RootCoordParts(sender=Greatest), **scenario)
-
-
-class _OneForAll(TickSender):
-    def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
-        del channel
-        return min(report.value(other) for report in complete.values() for other in self.last)
-
-
-@mutant(
-    killer="timetick.a_round_is_sent_to_its_end", source="seed 002", instance="timetick-impl-two-channels"
-)
-def one_minimum_for_all_channels(**scenario: Any) -> TimeTickProgram:
-    """Every channel is ticked at the minimum over all channels (the words of seed 002)."""
-    return timetick(parts=RootCoordParts(sender=_OneForAll), **scenario)
-
-
-class _GoesBack(TickSender):
-    def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
-        del channel
-        return ts > 0
 
 
 @mutant(
@@ -171,14 +255,8 @@ class _GoesBack(TickSender):
 )
 def ticks_are_not_compared(**scenario: Any) -> TimeTickProgram:
     """A tick below the last one is sent (hazard 30)."""
-    return timetick(
-        parts=RootCoordParts(sender=_GoesBack), protocol=f"{_VARIANTS}:TicksAreNotCompared", **scenario
-    )
-
-
-class _ForgetsTicks(TickSender):
-    async def load(self) -> None:
-        return
+    program: TimeTickProgram = _NOT_COMPARED(protocol=f"{_VARIANTS}:TicksAreNotCompared", **scenario)
+    return program
 
 
 @mutant(
@@ -189,85 +267,5 @@ class _ForgetsTicks(TickSender):
 )
 def restart_forgets_the_ticks(**scenario: Any) -> TimeTickProgram:
     """A coordinator that starts does not know the last ticks (hazard 30)."""
-    return timetick(
-        parts=RootCoordParts(sender=_ForgetsTicks), protocol=f"{_VARIANTS}:RestartForgetsTheTicks", **scenario
-    )
-
-
-class _CountsFailures(TickSender):
-    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        self._sent(channel, ts)
-
-
-@mutant(
-    killer="timetick.what_counts_as_sent_is_in_the_log", source="B10", instance="timetick-impl-failed-sends"
-)
-def failed_send_counts(**scenario: Any) -> TimeTickProgram:
-    """A tick whose sending failed counts as sent (B10)."""
-    return timetick(
-        parts=RootCoordParts(sender=_CountsFailures), protocol=f"{_VARIANTS}:FailedSendCounts", **scenario
-    )
-
-
-class _ForgetsFailures(TickSender):
-    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        del channel, ts
-
-
-@mutant(killer="refinement", source="B10, hazard 30", instance="timetick-impl-failed-sends")
-def failed_send_is_forgotten(**scenario: Any) -> TimeTickProgram:
-    """A tick that may be in the log all the same is not remembered."""
-    return timetick(parts=RootCoordParts(sender=_ForgetsFailures), **scenario)
-
-
-class _RemembersTheGreatest(TickSender):
-    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        super()._failed(channel, max(ts, *self.round.values()))
-
-
-@mutant(killer="refinement", source="facts 4; B10", instance="timetick-impl-two-channels")
-def a_failure_counts_for_the_greatest_tick(**scenario: Any) -> TimeTickProgram:
-    """A failed tick is remembered as the greatest of its round: a slow channel is left out for long."""
-    return timetick(parts=RootCoordParts(sender=_RemembersTheGreatest), **scenario)
-
-
-# ---- failures that no fault explains; work that is not done ----
-
-
-class _DeniesWhatItSent(TickSender):
-    def _sent(self, channel: ChannelName, ts: Timestamp) -> None:
-        raise RpcError(f"tick {ts} of {channel} was not sent")
-
-
-@mutant(killer="refinement", source="facts 4; B10", instance="timetick-impl-two-channels")
-def sent_tick_counts_as_failed(**scenario: Any) -> TimeTickProgram:
-    """A tick that the log took is treated as one that failed."""
-    return timetick(parts=RootCoordParts(sender=_DeniesWhatItSent), **scenario)
-
-
-class _SendsOneRound(TickSender):
-    async def run(self) -> None:
-        await self._rounds.arrived()
-        await self._preemption.point("sender.round")
-        await self._send_round(self._rounds.take())
-
-
-@mutant(killer="refinement", source="facts 4; property WL", instance="timetick-impl-lease-ends")
-def sender_ends_after_a_round(**scenario: Any) -> TimeTickProgram:
-    """The sender sends one round, and then no more: ticks stop for good, without any error."""
-    return timetick(parts=RootCoordParts(sender=_SendsOneRound), **scenario)
-
-
-class _ReportsDdlOnce(RootCoord):
-    async def _run_ddl_ticks(self) -> None:
-        while self.reporting is None:
-            await self._ports.clock.sleep(self._config.ddl_tick_seconds)
-            await self.report_ddl()
-
-
-@mutant(
-    killer="timetick.ticks_advance", source="facts 4; property WL", instance="timetick-endless", tier="full"
-)
-def ddl_source_reports_once(**scenario: Any) -> TimeTickProgram:
-    """After its first report the DDL source makes no other: no round is complete, and ticks stop for good."""
-    return timetick(coordinator=_ReportsDdlOnce, **scenario)
+    program: TimeTickProgram = _FORGETS(protocol=f"{_VARIANTS}:RestartForgetsTheTicks", **scenario)
+    return program
