@@ -37,7 +37,7 @@ def planted(mutant: SourceMutant, *, root: Path, package: str) -> Iterator[None]
     tree = parsed(root, mutant.file)
     _exchange(tree, mutant.function, mutant.changed)
     new = compiled(tree, function.__code__, mutant.function)
-    if _same(new, function.__code__):
+    if same(new, function.__code__):
         raise PlantingError(f"{mutant.id} compiles to the code that is there")
     with exchanged(function, new):
         yield
@@ -137,7 +137,8 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _same(one: CodeType, two: CodeType) -> bool:
+def same(one: CodeType, two: CodeType) -> bool:
+    """Do they do the same, to the letter?"""
     return (one.co_code, one.co_consts, one.co_names) == (two.co_code, two.co_consts, two.co_names)
 
 

@@ -14,7 +14,7 @@ PROMISE = "watermark_promise"
 ONE = Host("chain-one-write", chain)
 LATE = Host("chain-late-append", chain)
 
-_OF_PARTS = {one.name: one for one in (*proxy_impl.BESIDE_VARIANTS, *timetick_impl.MUTANTS)}
+_OF_PARTS = {one.name: one for one in (*proxy_impl.MUTANTS, *timetick_impl.MUTANTS)}
 
 MUTANTS = patches(
     __name__,

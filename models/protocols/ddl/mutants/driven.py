@@ -12,7 +12,7 @@ MUTANTS = patches(
     __name__,
     *(
         replace(one, on=Host("ddl-driven", DdlAdapter), killer="conformance")
-        for one in implementation.BESIDE_VARIANTS
+        for one in implementation.MUTANTS
         if one.name == "noted-before-the-append"
     ),
 )

@@ -6,11 +6,8 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from typing import Any
-
-from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.ddl.program import DdlProgram, ddl
+from tidemark.models.protocols.ddl.program import ddl
 
 SCHEDULER = "rootcoord/ddl_scheduler.py:DdlScheduler."
 BACKGROUND = "rootcoord/ddl_lock_manager.py:DdlTsLockManager."
@@ -18,6 +15,8 @@ BACKGROUND = "rootcoord/ddl_lock_manager.py:DdlTsLockManager."
 TASKS = Host("ddl-impl-two-tasks", ddl)
 JOB = Host("ddl-impl-task-and-job", ddl)
 BELOW = "ddl.minimum_is_below_all_to_come"
+
+VARIANTS = "tidemark.models.protocols.ddl.mutants.specification:"
 
 MUTANTS = patches(
     __name__,
@@ -47,15 +46,13 @@ MUTANTS = patches(
         tier="full",
         says="A dummy that has no answer of the oracle waits for one for ever, and none comes after it.",
     ),
-)
-
-BESIDE_VARIANTS = (
     Patch(
         "last-finished-task-counts",
         at=SCHEDULER + "finish",
         old="heapq.heappop(self.heap).ts",
         new="heapq.heappop(self.heap).ts\n        self.min_ddl_ts = max(self.min_ddl_ts, task.ts)",
-        on=TASKS,
+        killer=BELOW,
+        on=TASKS.like(protocol=VARIANTS + "LastFinished"),
         source="hazard 53",
         says="The minimum is the last finished task, though an earlier one still runs.",
     ),
@@ -64,7 +61,8 @@ BESIDE_VARIANTS = (
         at=BACKGROUND + "_work",
         old="await execute(job.ts)",
         new="self.last_ts = job.ts\n            await execute(job.ts)",
-        on=JOB,
+        killer=BELOW,
+        on=JOB.like(protocol=VARIANTS + "NotedBeforeAppend"),
         source="hazard 53",
         says="The timestamp of a job is done with before its message is in the logs.",
     ),
@@ -73,7 +71,8 @@ BESIDE_VARIANTS = (
         at=BACKGROUND + "_new_minimum",
         old='async with self.lock.holding("background.minimum"):',
         new="if True:",
-        on=JOB,
+        killer=BELOW,
+        on=JOB.like(protocol=VARIANTS + "ReaderUnlocked"),
         source="hazard 53",
         says="The loop saw nothing in progress, and does not wait for the lock.",
     ),
@@ -82,7 +81,8 @@ BESIDE_VARIANTS = (
         at="rootcoord/ddl_source.py:DdlSource.minimum",
         old="min(background, self.scheduler.min_ddl_ts)",
         new="self.scheduler.min_ddl_ts",
-        on=JOB,
+        killer=BELOW,
+        on=JOB.like(protocol=VARIANTS + "OnlyScheduler"),
         source="seed 002, sendMinDdlTsAsTt",
         says="The minimum leaves the background out; seed 002 has both.",
     ),
@@ -91,46 +91,11 @@ BESIDE_VARIANTS = (
         at=SCHEDULER + "begin",
         old='async with self.lock.holding("ddl.begin"):',
         new="if True:",
-        on=TASKS,
+        killer="ddl.minima_never_go_back",
+        on=TASKS.like(protocol=VARIANTS + "TaskUnlocked"),
         source="hazard 53",
         says="A later task may stand in the heap, and be finished, before an earlier one.",
     ),
 )
+
 """Killed only beside a variant of the specification: the functions below are these mutants."""
-
-
-def _beside(name: str, variant: str, scenario: dict[str, Any]) -> DdlProgram:
-    patch = next(one for one in BESIDE_VARIANTS if one.name == name)
-    protocol = f"tidemark.models.protocols.ddl.mutants.specification:{variant}"
-    program: DdlProgram = patch(protocol=protocol, **scenario)
-    return program
-
-
-@mutant(killer=BELOW, source="hazard 53", instance=TASKS.entry)
-def last_finished_task_counts(**scenario: Any) -> DdlProgram:
-    """The minimum is the last finished task, though an earlier one still runs."""
-    return _beside("last-finished-task-counts", "LastFinished", scenario)
-
-
-@mutant(killer=BELOW, source="hazard 53", instance=JOB.entry)
-def noted_before_the_append(**scenario: Any) -> DdlProgram:
-    """The timestamp of a job is done with before its message is in the logs."""
-    return _beside("noted-before-the-append", "NotedBeforeAppend", scenario)
-
-
-@mutant(killer=BELOW, source="hazard 53", instance=JOB.entry)
-def reader_takes_no_lock(**scenario: Any) -> DdlProgram:
-    """The loop saw nothing in progress, and does not wait for the lock."""
-    return _beside("reader-takes-no-lock", "ReaderUnlocked", scenario)
-
-
-@mutant(killer=BELOW, source="seed 002, sendMinDdlTsAsTt", instance=JOB.entry)
-def only_the_scheduler_counts(**scenario: Any) -> DdlProgram:
-    """The minimum leaves the background out; seed 002 has both."""
-    return _beside("only-the-scheduler-counts", "OnlyScheduler", scenario)
-
-
-@mutant(killer="ddl.minima_never_go_back", source="hazard 53", instance=TASKS.entry)
-def task_takes_no_lock(**scenario: Any) -> DdlProgram:
-    """A later task may stand in the heap, and be finished, before an earlier one."""
-    return _beside("task-takes-no-lock", "TaskUnlocked", scenario)

@@ -6,11 +6,8 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from typing import Any
-
-from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.proxy.program import ProxyProgram, proxy
+from tidemark.models.protocols.proxy.program import proxy
 
 QUEUE = "proxy/task_queue.py:DmlTaskQueue."
 STATISTICS = "proxy/statistics.py:ScanStatistics."
@@ -24,6 +21,8 @@ CHANNELS = Host("proxy-impl-two-channels", proxy)
 TRACKED = "proxy.unfinished_tasks_are_tracked"
 GHOST = "proxy.no_ghost_is_tracked"
 BELOW = "proxy.reported_is_below_all_to_come"
+
+VARIANTS = "tidemark.models.protocols.proxy.mutants.specification:"
 
 MUTANTS = patches(
     __name__,
@@ -124,15 +123,13 @@ MUTANTS = patches(
         tier="full",
         says="After a call of the oracle without an answer the ticker waits for one for ever.",
     ),
-)
-
-BESIDE_VARIANTS = (
     Patch(
         "lock-is-lost",
         at=QUEUE + "_exclusively",
         old="return self.stats_lock.holding(point)",
         new="from contextlib import nullcontext\n\n        return nullcontext()",
-        on=TWO,
+        killer="proxy.min_ts_never_goes_back",
+        on=TWO.like(protocol=VARIANTS + "EnqueueUnlocked"),
         source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
         says="Timestamps are taken, and enter the statistics, in any order.",
     ),
@@ -141,7 +138,8 @@ BESIDE_VARIANTS = (
         at=QUEUE + "pop",
         old='async with self._exclusively("queue.pop"):',
         new="if True:",
-        on=ONE,
+        killer=GHOST,
+        on=ONE.like(protocol=VARIANTS + "PopWithoutLock"),
         source="hazard 27",
         says="A fast worker pops before the commit.",
     ),
@@ -154,7 +152,8 @@ BESIDE_VARIANTS = (
         new="""await self._take_snapshot()
         await self._preemption.point("ticker.now")
         await self._take_timestamp()""",
-        on=ONE,
+        killer=BELOW,
+        on=ONE.like(protocol=VARIANTS + "SnapshotFirst"),
         source="hazard 24",
         says="The tick takes the snapshot, then fetches its timestamp.",
     ),
@@ -163,7 +162,8 @@ BESIDE_VARIANTS = (
         at=TICKER + "_value",
         old="min_ts - 1",
         new="min_ts",
-        on=ONE,
+        killer=BELOW,
+        on=ONE.like(protocol=VARIANTS + "NoMinusOne"),
         source="hazard 25, B6",
         says="The tick publishes minTs itself.",
     ),
@@ -172,7 +172,8 @@ BESIDE_VARIANTS = (
         at=WORKERS + "execute",
         old="await self._settle_all(task)",
         new="pass",
-        on=Host("proxy-impl-late-append", proxy),
+        killer=BELOW,
+        on=Host("proxy-impl-late-append", proxy).like(protocol=VARIANTS + "OutcomeUnknown"),
         source="hazard 12",
         says="A produce that timed out is over, and its timestamp is popped.",
     ),
@@ -194,56 +195,11 @@ BESIDE_VARIANTS = (
         task.phase = TaskPhase.STAMPED
         async with self._exclusively("queue.enqueue"):
 """,
-        on=ONE,
+        killer="proxy.reported_is_given_to_nobody_else",
+        on=ONE.like(protocol=VARIANTS + "EnqueueUnlocked"),
         source="hazard 26",
         says="The queue fetches the timestamp first, and takes the lock afterwards.",
     ),
 )
+
 """Killed only beside a variant of the specification: the functions below are these mutants."""
-
-
-def _beside(name: str, variant: str, scenario: dict[str, Any]) -> ProxyProgram:
-    patch = next(one for one in BESIDE_VARIANTS if one.name == name)
-    protocol = f"tidemark.models.protocols.proxy.mutants.specification:{variant}"
-    program: ProxyProgram = patch(protocol=protocol, **scenario)
-    return program
-
-
-@mutant(
-    killer="proxy.min_ts_never_goes_back",
-    source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
-    instance=TWO.entry,
-)
-def lock_is_lost(**scenario: Any) -> ProxyProgram:
-    """Timestamps are taken, and enter the statistics, in any order."""
-    return _beside("lock-is-lost", "EnqueueUnlocked", scenario)
-
-
-@mutant(killer=GHOST, source="hazard 27", instance=ONE.entry)
-def pop_takes_no_lock(**scenario: Any) -> ProxyProgram:
-    """A fast worker pops before the commit."""
-    return _beside("pop-takes-no-lock", "PopWithoutLock", scenario)
-
-
-@mutant(killer=BELOW, source="hazard 24", instance=ONE.entry)
-def now_after_the_snapshot(**scenario: Any) -> ProxyProgram:
-    """The tick takes the snapshot, then fetches its timestamp."""
-    return _beside("now-after-the-snapshot", "SnapshotFirst", scenario)
-
-
-@mutant(killer=BELOW, source="hazard 25, B6", instance=ONE.entry)
-def no_minus_one(**scenario: Any) -> ProxyProgram:
-    """The tick publishes minTs itself."""
-    return _beside("no-minus-one", "NoMinusOne", scenario)
-
-
-@mutant(killer=BELOW, source="hazard 12", instance="proxy-impl-late-append")
-def unknown_outcome_is_popped(**scenario: Any) -> ProxyProgram:
-    """A produce that timed out is over, and its timestamp is popped."""
-    return _beside("unknown-outcome-is-popped", "OutcomeUnknown", scenario)
-
-
-@mutant(killer="proxy.reported_is_given_to_nobody_else", source="hazard 26", instance=ONE.entry)
-def allocated_before_the_lock(**scenario: Any) -> ProxyProgram:
-    """The queue fetches the timestamp first, and takes the lock afterwards."""
-    return _beside("allocated-before-the-lock", "EnqueueUnlocked", scenario)

@@ -146,40 +146,27 @@ MUTANTS = patches(
         source=NOTIFY,
         says="Whoever waits when the proxy ends is told so, and told again.",
     ),
+    Patch(
+        "ddls-run-side-by-side",
+        at=QUEUES + "_parallel",
+        old="1 if kind is QueueKind.DDL else parallel",
+        new="parallel",
+        killer="scheduler.one_ddl_is_under_way",
+        on=LATE.like(protocol=f"{_VARIANTS}:SideBySide"),
+        source="facts 3.1",
+        says="The ddl queue has as many workers as the others.",
+    ),
+    Patch(
+        "the-next-does-not-wait-for-what-was-given-up",
+        at=WORKERS + "execute",
+        old="await self._settle_all(task)",
+        new="pass",
+        killer="scheduler.one_ddl_is_under_way",
+        on=LATE.like(protocol=f"{_VARIANTS}:NotSettled"),
+        source="hazard 12",
+        says="A call that has timed out is over.",
+    ),
 )
-
-_TWO_AT_A_TIME = Patch(
-    "ddls-run-side-by-side",
-    at=QUEUES + "_parallel",
-    old="1 if kind is QueueKind.DDL else parallel",
-    new="parallel",
-    on=LATE,
-    source="facts 3.1",
-    says="The ddl queue has as many workers as the others.",
-)
-_NOT_SETTLED = Patch(
-    "the-next-does-not-wait-for-what-was-given-up",
-    at=WORKERS + "execute",
-    old="await self._settle_all(task)",
-    new="pass",
-    on=LATE,
-    source="hazard 12",
-    says="A call that has timed out is over.",
-)
-
-
-@mutant(killer="scheduler.one_ddl_is_under_way", source="facts 3.1", instance=LATE.entry)
-def ddls_run_side_by_side(**scenario: Any) -> SchedulerProgram:
-    """The ddl queue has as many workers as the others."""
-    program: SchedulerProgram = _TWO_AT_A_TIME(protocol=f"{_VARIANTS}:SideBySide", **scenario)
-    return program
-
-
-@mutant(killer="scheduler.one_ddl_is_under_way", source="hazard 12", instance=LATE.entry)
-def the_next_does_not_wait_for_what_was_given_up(**scenario: Any) -> SchedulerProgram:
-    """A call that has timed out is over."""
-    program: SchedulerProgram = _NOT_SETTLED(protocol=f"{_VARIANTS}:NotSettled", **scenario)
-    return program
 
 
 class _UnfairLock(SteppedLock):

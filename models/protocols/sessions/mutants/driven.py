@@ -11,8 +11,8 @@ MUTANTS = patches(
     Patch(
         "the-list-misses-one",
         at=WATCH + "load",
-        old="self._known_at_start(sources)",
-        new="sources[:-1]",
+        old="init_sessions(sources)",
+        new="init_sessions(sources[:-1])",
         killer="conformance",
         on=Host("sessions-driven-the-list-misses-one", SessionsAdapter),
         source="seed 004: service discovery",

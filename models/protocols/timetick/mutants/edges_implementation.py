@@ -6,11 +6,8 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from typing import Any
-
-from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.timetick.takeover import TakeoverProgram, takeover
+from tidemark.models.protocols.timetick.takeover import takeover
 
 LOG = "broker/channel_log.py:ChannelLog."
 _VARIANTS = "tidemark.models.protocols.timetick.mutants.edges"
@@ -51,40 +48,24 @@ MUTANTS = patches(
         tier="full",
         says="All logs are said to refuse a source while a line of its is being written.",
     ),
+    Patch(
+        "tick-of-the-old-coordinator-is-taken",
+        at=LOG + "_refuse",
+        old=FENCED,
+        new=FENCED + " and not isinstance(append.message, Tick)",
+        killer="timetick.ticks_never_go_back",
+        on=TICK.like(protocol=f"{_VARIANTS}:TicksAreTaken", others=2),
+        source="hazards 12, 30",
+        says="A log that has been fenced takes ticks of earlier coordinators.",
+    ),
+    Patch(
+        "ddl-message-of-the-old-coordinator-is-taken",
+        at=LOG + "_refuse",
+        old=FENCED,
+        new=FENCED + " and isinstance(append.message, Tick)",
+        killer="timetick.ticks_are_below_all_to_come",
+        on=CRASH.like(protocol=f"{_VARIANTS}:DdlIsTaken"),
+        source="B46; hazard 12",
+        says="A log that has been fenced takes DDL messages of earlier coordinators.",
+    ),
 )
-
-
-_TAKES_TICKS = Patch(
-    "tick-of-the-old-coordinator-is-taken",
-    at=LOG + "_refuse",
-    old=FENCED,
-    new=FENCED + " and not isinstance(append.message, Tick)",
-    on=TICK,
-    source="hazards 12, 30",
-    says="A log that has been fenced takes ticks of earlier coordinators.",
-)
-_TAKES_DDL = Patch(
-    "ddl-message-of-the-old-coordinator-is-taken",
-    at=LOG + "_refuse",
-    old=FENCED,
-    new=FENCED + " and isinstance(append.message, Tick)",
-    on=CRASH,
-    source="B46; hazard 12",
-    says="A log that has been fenced takes DDL messages of earlier coordinators.",
-)
-
-
-@mutant(killer="timetick.ticks_never_go_back", source="hazards 12, 30", instance=TICK.entry)
-def tick_of_the_old_coordinator_is_taken(**scenario: Any) -> TakeoverProgram:
-    """A log that has been fenced takes ticks of earlier coordinators."""
-    program: TakeoverProgram = _TAKES_TICKS(
-        protocol=f"{_VARIANTS}:TicksAreTaken", **{**scenario, "others": 2}
-    )
-    return program
-
-
-@mutant(killer="timetick.ticks_are_below_all_to_come", source="B46; hazard 12", instance=CRASH.entry)
-def ddl_message_of_the_old_coordinator_is_taken(**scenario: Any) -> TakeoverProgram:
-    """A log that has been fenced takes DDL messages of earlier coordinators."""
-    program: TakeoverProgram = _TAKES_DDL(protocol=f"{_VARIANTS}:DdlIsTaken", **scenario)
-    return program

@@ -6,12 +6,9 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from typing import Any
-
-from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.timetick import life
-from tidemark.models.protocols.timetick.program import TimeTickProgram, timetick
+from tidemark.models.protocols.timetick.program import timetick
 from tidemark.models.protocols.timetick.reckoning import SESSIONS_ARE_FOLLOWED, TICKS_FOLLOW_ROUNDS
 
 WATCH = "rootcoord/session_watch.py:SessionWatch."
@@ -225,47 +222,26 @@ MUTANTS = patches(
         tier="full",
         says="After its first report the DDL source makes no other: no round is complete, and ticks stop.",
     ),
+    Patch(
+        "ticks-are-not-compared",
+        at=SENDER + "_goes_on",
+        old="ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]",
+        new="ts > 0",
+        killer="timetick.ticks_never_go_back",
+        on=Host("timetick-impl-joins-late", timetick).like(protocol=f"{_VARIANTS}:TicksAreNotCompared"),
+        source="hazard 30",
+        tier="full",
+        says="A tick below the last one is sent.",
+    ),
+    Patch(
+        "restart-forgets-the-ticks",
+        at=SENDER + "load",
+        old="in self.last:",
+        new="in ():",
+        killer="timetick.ticks_never_go_back",
+        on=Host("timetick-impl-restarts-late", timetick).like(protocol=f"{_VARIANTS}:RestartForgetsTheTicks"),
+        source="hazard 30",
+        tier="full",
+        says="A coordinator that starts does not know the last ticks.",
+    ),
 )
-
-_NOT_COMPARED = Patch(
-    "ticks-are-not-compared",
-    at=SENDER + "_goes_on",
-    old="ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]",
-    new="ts > 0",
-    on=Host("timetick-impl-joins-late", timetick),
-    source="hazard 30",
-    says="A tick below the last one is sent.",
-)
-_FORGETS = Patch(
-    "restart-forgets-the-ticks",
-    at=SENDER + "load",
-    old="in self.last:",
-    new="in ():",
-    on=Host("timetick-impl-restarts-late", timetick),
-    source="hazard 30",
-    says="A coordinator that starts does not know the last ticks.",
-)
-
-
-@mutant(
-    killer="timetick.ticks_never_go_back",
-    source="hazard 30",
-    instance="timetick-impl-joins-late",
-    tier="full",
-)
-def ticks_are_not_compared(**scenario: Any) -> TimeTickProgram:
-    """A tick below the last one is sent (hazard 30)."""
-    program: TimeTickProgram = _NOT_COMPARED(protocol=f"{_VARIANTS}:TicksAreNotCompared", **scenario)
-    return program
-
-
-@mutant(
-    killer="timetick.ticks_never_go_back",
-    source="hazard 30",
-    instance="timetick-impl-restarts-late",
-    tier="full",
-)
-def restart_forgets_the_ticks(**scenario: Any) -> TimeTickProgram:
-    """A coordinator that starts does not know the last ticks (hazard 30)."""
-    program: TimeTickProgram = _FORGETS(protocol=f"{_VARIANTS}:RestartForgetsTheTicks", **scenario)
-    return program
