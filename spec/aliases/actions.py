@@ -15,7 +15,7 @@ How it is cut:
   steps of this protocol, for any number of names, and its claims about them are proved here. ``spec/meta``
   says the same of one name: nothing that it guarantees is a guard here. What makes ``ALL_LISTED`` true are
   facts about sessions that ``spec/meta`` assumes, too.
-- Not here, but where the implementation is followed (``models/protocols/aliases/mutants/finer.py``, proved as
+- Not here, but where the implementation is followed (``spec/aliases/variants/finer_steps.py``, proved as
   well): a proxy keeps that a name means nothing, an alias is altered to what it is, the cluster starts again.
 - A collection is one element of its sort and has one name; of its schema only the time of its change matters.
 - ``meant`` is history: what the request's name meant at some time since it began. A change counts from when

@@ -53,7 +53,7 @@ class DdlActions(Protocol, name="ddl"):
         True, assumes="when a DDL task is finished, it is known whether the logs have its message"
     )
 
-    # What happens in one step here, and in several in ``models/protocols/ddl/mutants/finer.py``.
+    # What happens in one step here, and in several in ``spec/ddl/variants/finer_steps.py``.
     DDL_FENCED: Bool = option(
         True,
         assumes="the logs refuse what a coordinator that has crashed had sent, before its successor serves",

@@ -60,7 +60,7 @@ class FlushActions(Protocol, name="flush"):
     )  # start positions include the first row (a misreading that the seeds allow)
     SEALS_END: Bool = option(True)  # no row of a segment follows in the log once the segment is sealed
 
-    # What happens in one step here, and in several in ``models/protocols/flush/mutants/finer.py``.
+    # What happens in one step here, and in several in ``spec/flush/variants/finer_steps.py``.
     STORED_AT_ONCE: Bool = option(
         True, assumes="The coordinator compares a checkpoint with the stored one and stores it in one step."
     )

@@ -19,7 +19,7 @@ How it is cut:
 - A coordinator that starts lists, fences and learns the sessions in one step; whoever is removed is refused
   in that step. What ``sessions`` guarantees is enough: ``models/protocols/timetick/mutants/recovery.py``. It
   fences its predecessor and reads the last ticks at once, too; log by log:
-  ``models/protocols/timetick/mutants/takeover.py``.
+  ``spec/timetick/variants/takeover.py``.
 - Removing a session and trying to close a round are two steps: the second may follow at once.
 - A process that has lost its lease may go on appending until it is fenced, that is, until the log refuses it.
   A new process is a new source. The DDL source lives and dies with the coordinator.
@@ -68,7 +68,7 @@ class TimeTickActions(Protocol, name="timetick"):
         True, assumes="A source keeps a message open until it is in the log or can never get there."
     )
 
-    # What happens in one step here, and in several in ``models/protocols/timetick/mutants/finer.py``.
+    # What happens in one step here, and in several in ``spec/timetick/variants/finer_steps.py``.
     TICKS_FENCED: Bool = option(
         True, assumes="The logs take no tick of a coordinator once its successor has read their last ticks."
     )

@@ -159,7 +159,7 @@ def test_each_channel_has_the_minimum_of_its_own_and_the_seed_words_say_otherwis
         "close_round",
     ]
     assert Run(channels=2).go(*steps)["queued_ts"] == [2, 3]
-    assert Run("tidemark.models.protocols.timetick.mutants.pairs:OneMinimum", channels=2).go(*steps)[
+    assert Run("tidemark.spec.timetick.variants.other_rules:OneMinimum", channels=2).go(*steps)[
         "queued_ts"
     ] == [2, 2]
 
@@ -173,7 +173,7 @@ def test_the_ddl_messages_of_a_dead_coordinator_are_given_up():
 
 
 def test_a_consumer_that_seeks_skips_what_comes_late():
-    run = Run("tidemark.models.protocols.timetick.mutants.consumer:Consumer", BARRIER=False)
+    run = Run("tidemark.spec.timetick.variants.tick_consumer:Consumer", BARRIER=False)
     run.go(
         "restart", "register(1)", "ask(0)", "stamp(0, 1)", "others_allocate(2)", "report(0, 2)", "accept(0)"
     )
@@ -200,7 +200,7 @@ def test_a_consumer_that_seeks_skips_what_comes_late():
 
 
 def test_a_stream_hands_a_pack_over_only_where_its_channels_have_the_same_tick():
-    run = Run("tidemark.models.protocols.timetick.mutants.stream:Stream", channels=2).go(
+    run = Run("tidemark.spec.timetick.variants.several_channels:Stream", channels=2).go(
         *JOIN, "ask(0)", "stamp(0, 3)"
     )
     run.go("report(0, 3)", "report(1, 3)", "accept(0)", "accept(1)", "close_round", "take_round")

@@ -39,7 +39,7 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 CLUSTER = "cluster"
-SPECIFICATION = "tidemark.models.protocols.aliases.mutants.finer:AsBuilt"
+SPECIFICATION = "tidemark.spec.aliases.variants.finer_steps:AsBuilt"
 _MORE: dict[str, dict[str, Any]] = {"create": {"shards": 1}, "alter": {"schema": "another"}}
 
 

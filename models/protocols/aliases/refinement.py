@@ -266,7 +266,7 @@ def _place(record: CollectionVersion, past: Past, sizes: Sizes) -> int | None:
 
 
 ORIGINS = Origins(
-    "tidemark.models.protocols.aliases.mutants.finer:AsBuilt",
+    "tidemark.spec.aliases.variants.finer_steps:AsBuilt",
     (
         read("now", of=[(CollectionMeta, "last")]),
         read("changing", "told", of=[(CollectionMeta, "change"), (Change, "told")]),

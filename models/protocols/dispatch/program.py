@@ -36,7 +36,7 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.spec.dispatch:Dispatch"
-MERGES_END = "tidemark.models.protocols.dispatch.mutants.pairs:MergesEnd"
+MERGES_END = "tidemark.spec.dispatch.variants.other_rules:MergesEnd"
 """The same with a claim more, that merges end."""
 NODE = "node"
 PRODUCERS = "producers"

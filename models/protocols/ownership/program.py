@@ -39,7 +39,7 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 CLUSTER = "cluster"
-SPECIFICATION = "tidemark.models.protocols.ownership.mutants.finer:ReportsOfAll"
+SPECIFICATION = "tidemark.spec.ownership.variants.finer_steps:ReportsOfAll"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

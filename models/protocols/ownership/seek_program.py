@@ -46,7 +46,7 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 CLUSTER = "cluster"
-SPECIFICATION = "tidemark.models.protocols.ownership.mutants.seek:Seek"
+SPECIFICATION = "tidemark.spec.ownership.variants.seek_without_checkpoint:Seek"
 _NOW = FullBuffer(limit_bytes=1)
 
 

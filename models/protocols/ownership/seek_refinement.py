@@ -160,7 +160,7 @@ def _of_tenures(tenures: Sequence[TenureView]) -> Mapping[str, Any]:
 
 
 ORIGINS = Origins(
-    "tidemark.models.protocols.ownership.mutants.seek:Seek",
+    "tidemark.spec.ownership.variants.seek_without_checkpoint:Seek",
     (
         read("life", of=[(ChannelRecord, "dropped")]),
         environment("noted", why="whether the coordinator has a record of the channel"),

@@ -14,7 +14,7 @@ from tidemark.models.protocols.reads import refinement
 from tidemark.models.protocols.reads.refinement import ClientView, Whole, abstract
 from tidemark.models.refinement.origins import Origins, environment
 
-HAND_OVER = "tidemark.models.protocols.reads.mutants.finer:HandOver"
+HAND_OVER = "tidemark.spec.reads.variants.finer_steps:HandOver"
 
 
 class AskingView(NamedTuple):

@@ -35,7 +35,7 @@ another one has failed before, or the power, is no reason.
 _INJECTED = (InjectedDiskError, StorageFailedError, StorageUnknownError)
 
 T = TypeVar("T")
-STORES = "tidemark.models.protocols.store.mutants.pairs"
+STORES = "tidemark.spec.store.variants.other_rules"
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,7 @@ SPECIFICATION = "tidemark.spec.stream:Stream"
 AT_THE_MINIMUM = "tidemark.models.protocols.stream.mutants.minimum:AtTheMinimum"
 """A variant that keeps all properties: packs of channels with ticks of their own."""
 SOUND = frozenset({SPECIFICATION, AT_THE_MINIMUM})
-LATE = "tidemark.models.protocols.stream.mutants.pairs:LateAndNoPromise"
+LATE = "tidemark.spec.stream.variants.other_rules:LateAndNoPromise"
 CONSUMER = "consumer"
 PACKS_MEET = "a_pack_begins_where_the_last_has_ended"
 """Claim id: the start of a pack is the end position of the last one that is stored."""

@@ -62,7 +62,7 @@ def test_an_obligation_that_holds_is_no_failing_one(tmp_path):
 
 def test_an_obligation_that_rests_on_a_failing_claim_fails_without_it():
     """It is proved from a claim that is not: what is shown is a state in which that one does not hold."""
-    protocol = "tidemark.models.protocols.paused.mutants.pairs:Leased"
+    protocol = "tidemark.spec.paused.variants.other_rules:Leased"
     found = {one.obligation.name: one for one in prove(protocol).outcomes}
     lost = found["consecution:crash:rows_that_were_read_are_not_lost"]
     assert lost.missing == {"paused.flushed_segments_are_complete"}

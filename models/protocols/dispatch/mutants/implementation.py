@@ -176,7 +176,7 @@ MUTANTS = patches(
         new="in channel",
         killer=NOTHING_ELSE,
         on=Host("dispatch-impl-collections", dispatch).like(
-            protocol="tidemark.models.protocols.dispatch.mutants.pairs:SubstringOfTheCollection",
+            protocol="tidemark.spec.dispatch.variants.other_rules:SubstringOfTheCollection",
             constants={"contains": [[True, False], [True, True]]},
         ),
         source="facts 5.2: the substring",

@@ -1,8 +1,8 @@
 """Named mutants of the dispatchers, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.dispatch.mutants.pairs import FromTheBeginning
 from tidemark.spec.dispatch import Dispatch
+from tidemark.spec.dispatch.variants.other_rules import FromTheBeginning
 from tidemark.spec.language import action, each, exists, forall, implies, require
 
 

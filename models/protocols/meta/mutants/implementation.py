@@ -66,7 +66,7 @@ CACHES = (
         old="answer.version >= self.floors.get(answer.name, 0)",
         new="True",
         killer=BEHIND,
-        on=TWO.like(protocol=f"{_VARIANTS}.pairs:InvalidationWithoutVersion"),
+        on=TWO.like(protocol="tidemark.spec.meta.variants.other_rules:InvalidationWithoutVersion"),
         source="facts 12; hazard 36",
         says="An answer fills the cache although a newer version is known.",
     ),

@@ -1,8 +1,8 @@
 """Named mutants of the choice of the place from where a channel is read, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.ownership.mutants.seek import Seek
 from tidemark.spec.language import exists, forall, greatest, implies, ite, least, maximum, require
+from tidemark.spec.ownership.variants.seek_without_checkpoint import Seek
 
 AGAIN = "ownership-seek-begins-again"
 IMPORT = "ownership-seek-beside-an-import"

@@ -1,9 +1,9 @@
 """Named mutants of the ownership of a channel, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.ownership.mutants import finer
 from tidemark.spec.language import forall, ite, require
 from tidemark.spec.ownership import Ownership
+from tidemark.spec.ownership.variants import finer_steps as finer
 
 SMALL = "ownership-small"
 TWO_ROWS = "ownership-two-rows"

@@ -1,8 +1,8 @@
 """Named mutants of reads whose channels are answered by a second replica, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.parts.mutants.finer import HandOver
 from tidemark.spec.language import exists, forall, implies, ite
+from tidemark.spec.parts.variants.finer_steps import HandOver
 
 
 @mutant(

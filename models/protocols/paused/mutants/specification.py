@@ -1,8 +1,8 @@
 """Named mutants of the repaired forms, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.paused.mutants.pairs import Fenced, Refused
 from tidemark.spec.language import each, require
+from tidemark.spec.paused.variants.other_rules import Fenced, Refused
 
 
 @mutant(killer="paused.nothing_follows_its_tick", source="H11, H12", instance="paused-fenced-small")

@@ -1,7 +1,8 @@
 """Named mutants of reads that move from one replica to another, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.reads.mutants.finer import (
+from tidemark.spec.language import one_of, require
+from tidemark.spec.reads.variants.finer_steps import (
     EventualHandOver,
     HandOver,
     LeavesTheDeadAlone,
@@ -9,7 +10,6 @@ from tidemark.models.protocols.reads.mutants.finer import (
     StrongHandOver,
     StrongInPieces,
 )
-from tidemark.spec.language import one_of, require
 
 
 @mutant(

@@ -192,7 +192,9 @@ MUTANTS = patches(
         old="self._note(moment)",
         new="pass",
         killer="reads.session_never_goes_back",
-        on=_against("pairs:WritesAlone", "reads-impl-two-readers"),
+        on=Host("reads-impl-two-readers", reads).like(
+            protocol="tidemark.spec.reads.variants.other_rules:WritesAlone"
+        ),
         source="facts 6.2: Session",
         says="A session keeps the timestamps of its writes alone, as Milvus's clients do.",
     ),

@@ -1,7 +1,9 @@
 """Named mutants of service time and reads, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.reads.mutants.pairs import (
+from tidemark.spec.language import Set, action, all_of, each, exists, forall, ite, require
+from tidemark.spec.reads import Reads
+from tidemark.spec.reads.variants.other_rules import (
     BoundedReads,
     DeletesMarkRows,
     EventualReads,
@@ -9,8 +11,6 @@ from tidemark.models.protocols.reads.mutants.pairs import (
     StrongReads,
     WithoutTimestamps,
 )
-from tidemark.spec.language import Set, action, all_of, each, exists, forall, ite, require
-from tidemark.spec.reads import Reads
 
 # ---- the service time ----
 

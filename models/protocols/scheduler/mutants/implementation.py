@@ -19,7 +19,7 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.scheduler.program import SchedulerProgram, scheduler
 
-_VARIANTS = "tidemark.models.protocols.scheduler.mutants.pairs"
+_VARIANTS = "tidemark.spec.scheduler.variants.other_rules"
 QUEUES = "proxy/queues.py:ProxyQueues."
 QUEUE = "proxy/task_queue.py:DmlTaskQueue."
 WORKERS = "proxy/scheduler.py:TaskScheduler."

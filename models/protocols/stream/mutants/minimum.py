@@ -7,7 +7,6 @@ on. The tick that ends a seek counts, for it may be greater than the position: t
 """
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.stream.mutants.pairs import OwnTicks
 from tidemark.spec.language import (
     all_of,
     exists,
@@ -20,6 +19,7 @@ from tidemark.spec.language import (
     require,
     when,
 )
+from tidemark.spec.stream.variants.other_rules import OwnTicks
 
 _ADDS = {
     "leads_to": ["stream.packs_follow_ticks"],

@@ -12,7 +12,7 @@ ONE, LATE, FLUSHER, OVERTAKEN = (
 FLUSHER_CRASH = Host("streaming-impl-flusher-crash", streaming)
 ENDLESS = Host("streaming-endless", streaming)
 
-PAIRS = "tidemark.models.protocols.streaming.mutants.pairs:"
+PAIRS = "tidemark.spec.streaming.variants.other_rules:"
 VARIANTS = "tidemark.models.protocols.streaming.mutants.specification:"
 
 ACKS = "streaming/ack_manager.py:AckManager."

@@ -5,8 +5,6 @@ sessions, and has all logs refuse those that are over, one session after the oth
 serve relies on what ``sessions`` guarantees.
 """
 
-from tidemark.models.protocols.timetick.mutants import session_steps
-from tidemark.models.protocols.timetick.mutants.takeover import TakesOverLogByLog
 from tidemark.spec.language import (
     Bool,
     Set,
@@ -23,6 +21,8 @@ from tidemark.spec.language import (
     transition_invariant,
 )
 from tidemark.spec.timetick import TimeTick
+from tidemark.spec.timetick.variants import session_steps
+from tidemark.spec.timetick.variants.takeover import TakesOverLogByLog
 
 
 class OverTheEdges(TakesOverLogByLog):

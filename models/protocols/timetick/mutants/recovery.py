@@ -5,9 +5,9 @@ The steps rely on what ``sessions`` guarantees, and on nothing else about lists,
 (``models/protocols/timetick/readings.py``).
 """
 
-from tidemark.models.protocols.timetick.mutants import session_steps
 from tidemark.spec.language import Set, action, all_of, each, forall, implies, lemma, require
 from tidemark.spec.timetick import TimeTick
+from tidemark.spec.timetick.variants import session_steps
 
 
 class FollowsSessions(TimeTick):

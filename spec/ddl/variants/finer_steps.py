@@ -1,6 +1,6 @@
 """The DDL minimum in finer steps: a message goes to the logs one by one, and the coordinator crashes.
 
-The time tick has a crash of its own (``models/protocols/timetick/mutants/takeover.py``); here it is seen what
+The time tick has a crash of its own (``spec/timetick/variants/takeover.py``); here it is seen what
 becomes of tasks, jobs, locks and minima, and of messages that are in some logs and on their way to others.
 """
 

@@ -4,9 +4,9 @@ It reads each channel up to its next tick, and hands a pack over when all channe
 at the greatest wait, the others read on (facts 5.1).
 """
 
-from tidemark.models.protocols.timetick.mutants.pairs import OneMinimum
 from tidemark.spec.language import Map, Set, action, any_of, exists, forall, leads_to, least, require
 from tidemark.spec.timetick import TimeTick
+from tidemark.spec.timetick.variants.other_rules import OneMinimum
 
 
 class Stream(TimeTick):
