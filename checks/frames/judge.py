@@ -6,6 +6,8 @@ every step, by itself, keep the claim, with no other claim assumed?
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tidemark.checks.frames.alone import Frames
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
@@ -31,6 +33,8 @@ class FramesJudge:
         lemmas = {prop.id: prop for prop in spec.of_kind("invariant", "lemma")}
         asked = spec.of_kind("invariant", "transition_invariant")
         claims = [prop for prop in asked if not entry.claims or prop.id in entry.claims]
+        if entry.flipped:
+            claims = [replace(prop, frame="" if prop.frame is None else None) for prop in claims]
         verdicts = []
         for place, prop in enumerate(claims):
             context.progress(place, total=len(claims), unit="claims", note=prop.id)

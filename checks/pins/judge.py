@@ -29,13 +29,13 @@ class PinsJudge:
         if not isinstance(entry, PinsEntry):
             raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [[pins]] entry")
         old = {pin.id: pin for pin in entry.compared}
-        others = ((), ()) if entry.of_variant else (entry.variants, entry.readings)
+        others = ((), ()) if entry.of_itself else (entry.variants, entry.readings)
         new = said_by(entry.protocol, *others)
         found = {one.id: one for one in differences(old, new)}
         names = dict.fromkeys([*new, *old])
         variants = [name for name in names if (old.get(name) or new[name].pin).of_variant]
         groups = {name: [found.get(name)] for name in names if name not in variants}
-        if not entry.of_variant:
+        if not entry.of_itself:
             groups[VARIANTS] = [found.get(name) for name in sorted(variants)]
         replay = check_command(self.name, entry.name)
         return [

@@ -145,7 +145,8 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
 def _with_usual(manifest: Manifest) -> Manifest:
     """The manifest of a locked protocol with the entries that each has.
 
-    The lock is compared; where there is a proof, frame conditions are marked.
+    The lock is compared; where there is a proof, frame conditions are marked. Each has a self-test: the first
+    property is taken to have another digest, and the marks of ``wrong_marks`` to be the opposite.
     """
     holds = Expectation(every=Expected.HOLDS)
     name = manifest.name.replace("_", "-")
@@ -158,6 +159,23 @@ def _with_usual(manifest: Manifest) -> Manifest:
         frames = (
             FramesEntry(name=f"{name}-frames", about=about, expect=holds, protocol=manifest.protocol),
             *frames,
+        )
+    first = next(iter(manifest.kinds), "")
+    if not any(entry.expect.refuted for entry in pins) and first:
+        told = Expectation(every=Expected.HOLDS, refuted=(first,))
+        wrong = PinsEntry(name=f"{name}-pins-refuted", expect=told, protocol=manifest.protocol, flipped=first)
+        pins = (*pins, wrong)
+    if manifest.wrong_marks:
+        told, claims = Expectation(every=Expected.REFUTED), manifest.wrong_marks
+        frames = (
+            *frames,
+            FramesEntry(
+                name=f"{name}-frames-refuted",
+                expect=told,
+                protocol=manifest.protocol,
+                claims=claims,
+                flipped=True,
+            ),
         )
     return manifest.model_copy(update={"pins": pins, "frames": frames})
 

@@ -377,6 +377,8 @@ class FramesEntry(Entry):
     protocol: Reference
     claims: tuple[str, ...] = ()
     """Invariants and transition invariants that are looked at; all if absent."""
+    flipped: bool = False
+    """Each mark is taken for its opposite: a self-test, in which the solver must tell."""
 
 
 class StrengthEntry(Entry):
@@ -428,24 +430,31 @@ class PinsEntry(Entry):
     readings: tuple[Reference, ...] = ()
     """All readings of the manifest's arguments: they are pinned too."""
 
+    flipped: str = ""
+    """The id of a pin whose digest a self-test takes for another one: the comparison must tell."""
+
     @property
     def claims(self) -> tuple[str, ...]:
         """The ids that a comparison answers: each pin of the protocol and of the readings; of its variants,
         one for all.
         """
         own = [pin.id for pin in self.compared if not pin.of_variant]
-        own += [] if self.of_variant else [VARIANTS]
+        own += [] if self.of_itself else [VARIANTS]
         return tuple(dict.fromkeys((*own, *self.expect.refuted)))
 
     @property
     def compared(self) -> tuple[Pin, ...]:
-        """The pins that are looked at: all, or for a variant those of the protocol."""
-        return tuple(pin for pin in self.pinned if pin.of_protocol or not self.of_variant)
+        """The pins that are looked at: all, or only those of the protocol itself."""
+        own = (pin for pin in self.pinned if pin.of_protocol or not self.of_itself)
+        wrong = {"digest": "0" * 16}
+        return tuple(pin.model_copy(update=wrong) if pin.id == self.flipped else pin for pin in own)
 
     @property
-    def of_variant(self) -> bool:
-        """A variant is compared with its base; the base is compared together with all of its variants."""
-        return self.protocol in self.variants
+    def of_itself(self) -> bool:
+        """Is the protocol compared without its variants? They are not compared in a self-test, nor where a
+        variant is compared with the pins of its base.
+        """
+        return bool(self.flipped) or self.protocol in self.variants
 
     def compares(self, protocol: str) -> bool:
         """Does it hold only if all pins are those of ``protocol``?"""
@@ -474,6 +483,8 @@ class Manifest(Strict):
     protocol: Reference
     properties: dict[Kind, tuple[str, ...]] = Field(min_length=1)
     """Pinned property ids by kind."""
+    wrong_marks: tuple[str, ...] = ()
+    """Claims whose marks as frame conditions a self-test takes for their opposite."""
     instance: tuple[InstanceEntry, ...] = ()
     proof: tuple[ProofEntry, ...] = ()
     interleave: tuple[InterleaveEntry, ...] = ()

@@ -6,10 +6,10 @@ import pytest
 
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 
-BOUNDS = {"lines": 256_000, "code": 142_000, "data": 25_500, "locks": 2_000}
+BOUNDS = {"lines": 252_000, "code": 145_200, "data": 20_900, "locks": 2_750}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 6.3, 20.2, 20, 48
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 4.4, 17.4, 20, 48
 
 TEXT = '''"""A docstring
 of two lines."""

@@ -1,15 +1,7 @@
-"""Claims with wrong marks: what must be found of them is said in the manifest."""
+"""A claim with a hypothesis that says nothing: a judge of strength must tell."""
 
 from tidemark.spec.language import implies, invariant
 from tidemark.spec.transactions import Transactions
-
-
-class WrongMarks(Transactions):
-    """A property counts as a frame condition."""
-
-    @invariant(frame=True)
-    def committed_bodies_are_delivered(s):
-        return super().committed_bodies_are_delivered()
 
 
 class IdleHypothesis(Transactions):

@@ -1,15 +1,7 @@
-"""Claims with wrong marks: what must be found of them is said in the manifest."""
+"""A claim with a hypothesis that says nothing: a judge of strength must tell."""
 
 from tidemark.spec.language import implies, invariant
 from tidemark.spec.sessions import Sessions
-
-
-class WrongMarks(Sessions):
-    """A property counts as a frame condition."""
-
-    @invariant(frame=True)
-    def who_serves_is_known_or_refused(s):
-        return super().who_serves_is_known_or_refused()
 
 
 class IdleHypothesis(Sessions):

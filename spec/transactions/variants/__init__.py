@@ -1,0 +1,1 @@
+"""Specifications other than the base: finer steps, other rules, larger pictures."""
