@@ -73,6 +73,8 @@ def settled(instance: Instance) -> Instance:
 
 FALLING = frozenset(
     {
+        "tests.protocols.mazes:Shop",
+        "tests.protocols.mazes:Till",
         "tests.protocols.small:Peterson",
         "tests.protocols_proof.odd:Below",
         "tests.protocols_proof.traps:BelowZero",

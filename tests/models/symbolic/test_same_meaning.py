@@ -129,7 +129,7 @@ def _pinned(space, symbols, state):
 def test_generated_steps_are_no_empty_comparison():
     """Some of the generated steps are enabled, some leave the bounds."""
     in_bounds = out_of_bounds = below = 0
-    for seed in range(30):
+    for seed in range(100):
         instance, draw = lab(seed, actions=2)
         for transition in transitions(Interpreter(instance), draw.state()):
             in_bounds += transition.in_bounds
