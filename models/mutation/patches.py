@@ -37,10 +37,11 @@ from typing import Any
 from tidemark.models.mutation.declared import Declared
 from tidemark.models.mutation.source.mutants import functions
 from tidemark.models.mutation.source.planting import compiled, function_of, module_name
-from tidemark.models.rooms import ROOT
+from tidemark.models.rooms import PACKAGE, ROOT
 from tidemark.spec.language.errors import SpecError
 
-PACKAGE = "tidemark.impl"
+IMPL = "impl"
+"""The room of the implementation, not named as a package: no judge depends on all of it."""
 
 
 class PatchError(SpecError):
@@ -87,7 +88,7 @@ class Edit:
     def code(self) -> tuple[FunctionType, CodeType]:
         """The function and its changed code. Raises PatchError."""
         file, _, name = self.at.partition(":")
-        text = (ROOT / "impl" / file).read_text(encoding="utf-8")
+        text = (ROOT / IMPL / file).read_text(encoding="utf-8")
         node = dict(functions(ast.parse(text))).get(name)
         if node is None:
             raise PatchError("there is no such function", remedy="Name file:Class.function", place=self.at)
@@ -106,7 +107,8 @@ class Edit:
                 remedy="Give more of the text around the place, as it is now",
                 place=self.at,
             )
-        function = function_of(import_module(module_name(PACKAGE, file)), name)
+        module = module_name(f"{PACKAGE}.{IMPL}", file)  # the program loads it: a key of a verdict has it
+        function = function_of(import_module(module), name)
         try:
             changed = ast.parse(before + own.replace(self.old, self.new) + after)
         except SyntaxError as error:

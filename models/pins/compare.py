@@ -81,4 +81,4 @@ def change_of(old: Pin | None, new: Said | None) -> Change | None:
         return Change.MISSING
     if old.digest != new.pin.digest:
         return Change.CHANGED
-    return Change.REWORDED if old.wording and old != new.pin else None
+    return Change.REWORDED if old.wording and old.wording != new.pin.wording else None

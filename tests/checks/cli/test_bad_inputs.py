@@ -22,7 +22,6 @@ IN_THE_MANIFEST = [
     ('expect = { every = "holds" }', 'expect = { every = "holds" }\nbound = 1', BAD, "bound"),
     ('name = "tiny"', "name = 7", BAD, "name"),
     ('expect = { every = "holds" }', 'expect = { every = "maybe" }', BAD, "every"),
-    ('expect = { every = "holds" }', "", BAD, "expect"),
     ('["interpreted"]', '["explorer"]', BAD, "engines"),
     ('["interpreted"]', '"interpreted"', BAD, "engines"),
     ('["interpreted"]', "[]", BAD, "engines"),

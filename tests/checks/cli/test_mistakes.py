@@ -264,7 +264,7 @@ def test_who_waits_gets_the_folder_in_the_end(tmp_path):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_in_the_first_second(number, tmp_path):
-    with start("verify", folder=tmp_path) as process:
+    with start("verify", "--manifest", "suite", folder=tmp_path) as process:
         while psutil.Process(process.pid).cpu_times().user < 0.1:  # its imports take five times as long
             time.sleep(0.005)
         process.send_signal(number)

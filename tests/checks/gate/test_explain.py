@@ -14,11 +14,11 @@ def wrapped(name: str) -> AuthorError:
     return error
 
 
-@pytest.mark.parametrize(("name", "extra"), [("pyarrow.parquet", "impl"), ("numba", "explore")])
+@pytest.mark.parametrize(("name", "extra"), [("pyarrow.parquet", "spark"), ("numba", "explore")])
 def test_a_package_of_an_extra(name: str, extra: str) -> None:
     found = explain(wrapped(name))
     assert found.code is ExitCode.MISSING_TOOL
-    assert f"tidemark[{extra}]" in found.remedy
+    assert f"[{extra}]" in found.remedy
 
 
 def test_a_package_of_the_author() -> None:

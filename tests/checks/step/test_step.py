@@ -177,13 +177,13 @@ def test_the_last_failure_is_replayed_first(tmp_path, capsys):
     assert tidemark(words) == ExitCode.UNEXPECTED_REFUTATION
     assert "last failure" not in capsys.readouterr().out
     assert tidemark(words) == ExitCode.UNEXPECTED_REFUTATION
-    first, *rest = capsys.readouterr().out.splitlines()
+    _, first, *rest = capsys.readouterr().out.splitlines()
     assert first == f"last failure of interpreted/two: {CLAIM} is still refuted, in 3 steps"
     assert any(line.startswith("FAIL  expected holds") for line in rest), "the verdict is found anew"
     repaired = MANIFEST.replace("bounds =", "constants = { LETS_GO = true }\nbounds =")
     file.write_text(repaired.replace("distinct = 18", "distinct = 10"), encoding="utf-8")
     assert tidemark(words) == ExitCode.AS_EXPECTED
-    first = capsys.readouterr().out.splitlines()[0]
+    first = capsys.readouterr().out.splitlines()[1]
     assert first == f"last failure of interpreted/two: {CLAIM} is no longer refuted by this run"
     assert tidemark(words) == ExitCode.AS_EXPECTED
     assert "last failure" not in capsys.readouterr().out

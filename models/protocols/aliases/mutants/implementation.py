@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.aliases.program import aliases
-from tidemark.models.protocols.meta.mutants.implementation import CHANGE, TIME_FIRST
 
 MOVED = Host("aliases-impl-altered-and-created-again", aliases)
 NAMES = Host("aliases-impl-names", aliases)
@@ -70,8 +69,13 @@ MUTANTS = patches(
     Patch(
         "a-change-of-an-alias-takes-its-time-first",
         at=CATALOG + "_change",
-        old=CHANGE,
-        new=TIME_FIRST,
+        old="""await self.meta.apply(name, edit)
+        return await self._finish(name)""",
+        new="""async def change(ts: Timestamp) -> None:
+            await self.meta.apply(name, edit)
+            await self._append_change(self.meta.describe(name), ts)
+
+        return await self.meta.note_time(name, await self._scheduler.run_task(change))""",
         killer="a_row_goes_where_its_alias_points",
         on=MOVED,
         source="seed 002, DDL",
