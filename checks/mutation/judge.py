@@ -268,9 +268,13 @@ def _named_verdict(entry: MutantEntry, context: Context) -> Verdict:
 
 
 def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, context: Context) -> Verdict:
-    """A mutant of an interleaving program or of a proof: its judge runs the host with the mutant put in."""
+    """A mutant of an interleaving program or of a proof: its judge runs the host with the mutant put in.
+
+    The search itself has to find it: that a random execution of its audit does is no kill.
+    """
     from tidemark.checks.gate.plan import judges_of
     from tidemark.checks.gate.registry import registry
+    from tidemark.checks.interleave.audits.audit import MISSED
 
     place = {"interleave": "program", "proof": "protocol", "conform": "adapter"}[host.section]
     changes: dict[str, Any] = {place: entry.ref, "name": entry.name}
@@ -283,6 +287,8 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
     (name,) = judges_of(host)
     for verdict in registry()[name].run(changed, context):
         if verdict.subject.property_id == entry.killer:
+            if missed := next((note for note in verdict.notes if MISSED in note), ""):
+                return inconclusive(subject, reason=missed, replay=_replay(subject))
             replay = verdict.replay if host.section == "interleave" else _replay(subject)
             return amended(verdict, subject=subject, replay=replay)
     return inconclusive(

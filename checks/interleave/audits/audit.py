@@ -20,6 +20,8 @@ _SEED = 20240229
 _LEAST = 50
 _LOOKING = 1_000
 """Random executions that look for a violation where the search has missed something else."""
+MISSED = "has missed"
+"""What notes say of a violation that a random execution shows and the search has not found."""
 _STATES_FOR_ONE = 20
 """Where states are merged: of these random executions there is one for so many states, and so many at least,
 within what the options allow. In a program of few states they soon come to the same places again.
@@ -243,12 +245,12 @@ def check_explained(result: Exploration, sample: Sample) -> None:
 def _unexplained(what: str, *, histories: bool) -> UnsoundReductionError:
     if histories:
         return UnsoundReductionError(
-            f"a random execution shows {what}, which the search that merges histories has missed: what has "
+            f"a random execution shows {what}, which the search that merges histories {MISSED}: what has "
             "run does not determine what comes",
             remedy=f"leave merge out, or remove the cause, which usually is one of: {CAUSES}",
         )
     return UnsoundReductionError(
-        f"a random execution shows {what}, which the search with reduction has missed",
+        f"a random execution shows {what}, which the search with reduction {MISSED}",
         remedy="let each step record what it touches (World.touch), let processes share nothing but the "
         "objects of the world, let a check of single steps see the world through Program.observe only, and "
         "declare in Program.declared all data that influence the future",
