@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -169,6 +170,7 @@ class Counter(Protocol):
 '''
 
 
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is no Python package")
 def test_against_shows_the_text_at_a_revision_and_now(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
