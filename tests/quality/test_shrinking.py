@@ -33,7 +33,7 @@ LIMITS = {
     "flush": Short(3, 26, 130, complete=True),
     "core": Short(3, 26, 130, complete=True),
     "node": Short(3, 26, 130, complete=True),
-    "cluster": Short(3, 56, 200, complete=True),
+    "cluster": Short(3, 50, 200, complete=True),
     "channels": Short(4, 60, 400, complete=False),
 }
 """By the first word of a name. The programs of several channels are larger: their search may be cut."""

@@ -25,15 +25,24 @@ MUTANTS = patches(
     ),
     Patch(
         "a-log-that-cannot-be-read-is-empty",
-        at="broker/channel_log.py:read_entries",
-        old="    lines = await read_lines(files, file, 0)\n",
-        new=(
-            "    try:\n"
-            "        lines = await read_lines(files, file, 0)\n"
-            "    except Exception:\n"
-            "        return iter(())\n"
-            ""
-        ),
+        at="cluster/leave.py:leave_messages",
+        old="""    lines = [
+        json.dumps(line_of(channel, entry), separators=(",", ":"))
+        for channel in config.channel_names
+        for entry in await read_entries(directory.logs, channel, files=files)
+    ]
+""",
+        new="""    from tidemark.impl.errors import StoreError
+
+    try:
+        lines = [
+            json.dumps(line_of(channel, entry), separators=(",", ":"))
+            for channel in config.channel_names
+            for entry in await read_entries(directory.logs, channel, files=files)
+        ]
+    except StoreError:
+        return 6
+""",
         killer=files.LEFT,
         on=FILES,
         source="facts 10.1",
