@@ -18,8 +18,8 @@ from tidemark.impl.storage.etcd_client import Change, EtcdClient, Json, KeyRange
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.protocols.store.histories.faults import Faults
-from tidemark.models.protocols.store.histories.gateway import HOST, PORT, Gateway
+from tidemark.models.protocols.common.etcd_gateway import HOST, PORT, Gateway
+from tidemark.models.protocols.common.faults import Faults
 from tidemark.models.protocols.tso.adapted import AdaptedProgram, AdaptedStore
 from tidemark.models.protocols.tso.ports import LEADER, SETTLED, STORE, WINDOW, SharedStore
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE

@@ -5,8 +5,9 @@ import asyncio
 import pytest
 
 from tests.impl.parts import HandClock, run, settle
+from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
-from tidemark.impl.errors import SessionEndedError, WatchCompactedError
+from tidemark.impl.errors import RpcError, SessionEndedError, WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionEvent
 
 
@@ -142,5 +143,159 @@ def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_pat
         await sessions.take_over()
         assert fences.sources == [source, source]
         await sessions.close()
+
+    run(scenario())
+
+
+class Late(MemoryDatabase):
+    """A file whose lock comes late: ``late`` is called at the begin of each transaction."""
+
+    late = staticmethod(lambda: None)
+
+    async def execute(self, statement, values=()):
+        if statement.startswith("BEGIN"):
+            self.late()
+        return await super().execute(statement, values)
+
+
+class File:
+    """A file, its clocks and its logs. ``store``: of a process that has it."""
+
+    def __init__(self):
+        self.database, self.steady, self.logs, self.clock = Late(), Hand(), Fenced(), HandClock()
+        self.store = self.open()
+
+    def open(self):
+        return SqliteSessions(
+            "sessions", fences=self.logs, clock=self.clock, steady=self.steady, keep=2, look_seconds=0.5,
+            database=self.database,
+        )  # fmt: skip
+
+    async def look(self):
+        """Let ``run`` look at the leases."""
+        if not self.clock.waiting:
+            self.running = asyncio.create_task(self.store.run())
+        await self.clock.advance(0.25)
+        assert len(self.clock.waiting) == 1
+        await self.clock.advance(0.25)
+
+    async def held(self):
+        """Number, length, end and state of each session, and the changes that are left."""
+        sessions = await self.database.execute("SELECT source, lease, expires, state FROM sessions")
+        return sessions, await self.database.execute("SELECT revision, source, alive FROM changes")
+
+
+def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
+    async def scenario():
+        file = File()
+        store, steady = file.store, file.steady
+        assert [await store.register(name, lease=lease) for name, lease in (("a", 2.0), ("b", 4.0))] == [1, 2]
+        steady.now += 1.5
+        await store.renew(1)
+        await file.look()
+        assert await file.held() == (
+            [(1, 2.0, 103.5, "alive"), (2, 4.0, 104.0, "alive")],
+            [(1, 1, 1), (2, 2, 1)],
+        )
+        steady.now += 2.0
+        with pytest.raises(SessionEndedError, match="session 1 has run out; register again"):
+            await store.renew(1)
+        assert await store.take_over() == ([1, 2], 2)
+        await file.look()
+        assert await store.take_over() == ([2], 3)
+        assert file.logs.sources == [1]
+        await store.end(2)
+        await store.end(2)
+        await store.end(1)
+        with pytest.raises(SessionEndedError, match="session 2 "):
+            await store.renew(2)
+        assert await file.held() == (
+            [(1, 2.0, 103.5, "fenced"), (2, 4.0, 104.0, "ended")],
+            [(2, 2, 1), (3, 1, 0), (4, 2, 0)],
+        )
+        await file.look()
+        assert (await file.held())[1] == [(3, 1, 0), (4, 2, 0)], "the last two are kept"
+        await store.compact(3)
+        assert (await file.held())[1] == [(4, 2, 0)]
+        file.running.cancel()
+
+    run(scenario())
+
+
+def test_every_change_wakes_who_waits_and_changes_are_told_in_order():
+    async def scenario():
+        file = File()
+        store = file.store
+
+        async def changed(change, expected):
+            waiting = asyncio.create_task(store.next_event(expected.revision - 1))
+            await settle()
+            await store.compact(0)
+            await settle()
+            assert not waiting.done()
+            await change
+            await settle()
+            assert await asyncio.wait_for(waiting, 0.1) == expected
+            assert await store.next_event(expected.revision - 1) == expected
+
+        await changed(store.register("a", lease=1.0), SessionEvent(1, 1, alive=True))
+        await changed(store.register("b", lease=1.0), SessionEvent(2, 2, alive=True))
+        await changed(store.end(1), SessionEvent(3, 1, alive=False))
+        file.steady.now += 1.0
+        await changed(file.look(), SessionEvent(4, 2, alive=False))
+        file.running.cancel()
+        assert await store.next_event(2) == SessionEvent(3, 1, alive=False)
+        with pytest.raises(WatchCompactedError, match="change 2 of the sessions is forgotten, 3 is next"):
+            await store.next_event(1)
+
+    run(scenario())
+
+
+def test_logs_that_do_not_answer_are_asked_again():
+    async def scenario():
+        file = File()
+        for name in "ab":
+            await file.store.register(name, lease=9.0)
+        await file.store.end(1)
+        heeding, file.logs.fence = file.logs.fence, deaf
+        for call in (file.store.take_over(), file.store.fence(2), file.store.start()):
+            with pytest.raises(RpcError):
+                await call
+        assert [state for *_, state in (await file.held())[0]] == ["ended", "ended"]
+        file.logs.fence = heeding
+        assert await file.store.take_over() == ([], 4)
+        assert await file.open().take_over() == ([], 4)
+        assert file.logs.sources == [1, 2]
+        await file.store.start()
+        assert file.logs.sources == [1, 2, 1, 2]
+        await file.store.close()
+
+    async def deaf(source):
+        raise RpcError("the logs do not answer")
+
+    run(scenario())
+
+
+def test_what_counts_is_the_time_when_the_file_is_free():
+    async def scenario():
+        file = File()
+
+        def late():
+            file.steady.now += 1.0
+
+        file.database.late = late
+        await file.store.take_over()
+        begun = file.steady.now
+        await file.store.register("a", lease=3.0)
+        assert (await file.held())[0] == [(1, 3.0, begun + 4.0, "alive")]
+        await file.store.renew(1)
+        assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "alive")]
+        file.steady.now = begun + 4.0
+        with pytest.raises(SessionEndedError):
+            await file.store.renew(1)
+        file.steady.now = begun + 4.0
+        await file.look()
+        assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "ended")]
+        file.running.cancel()
 
     run(scenario())

@@ -36,9 +36,9 @@ from tidemark.impl.storage.parquet_store import encode as as_parquet
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.models.protocols.common.compared import ComparedProgram
+from tidemark.models.protocols.common.disk import Machine
+from tidemark.models.protocols.common.faults import FAIL, Faults
 from tidemark.models.protocols.common.scripted import Script
-from tidemark.models.protocols.store.histories.disk import Machine
-from tidemark.models.protocols.store.histories.faults import FAIL, Faults
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.database import outside
 from tidemark.models.simulation.world.files import FileSystem

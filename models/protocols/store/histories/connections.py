@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.models.protocols.store.histories.faults import DAMAGE, FAIL, LOSE, Faults
+from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE, Faults
 from tidemark.models.simulation.world.database import DatabaseConnection, DatabaseFile
 
 

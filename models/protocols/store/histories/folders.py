@@ -11,7 +11,7 @@ from tidemark.impl.storage.parquet_store import SUFFIX, ParquetStore, encode
 from tidemark.impl.types import Row
 from tidemark.models.protocols.store.histories import contracts
 from tidemark.models.protocols.store.histories.contracts import Named
-from tidemark.models.protocols.store.histories.faults import FAIL
+from tidemark.models.protocols.common.faults import FAIL
 from tidemark.models.protocols.store.histories.kinds import ROOT, Objects
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 from tidemark.models.protocols.store.histories.program import Script

@@ -22,8 +22,8 @@ from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.types import Row
 from tidemark.models.protocols.store.histories import contracts
 from tidemark.models.protocols.store.histories.connections import Connector
-from tidemark.models.protocols.store.histories.disk import Machine
-from tidemark.models.protocols.store.histories.faults import DAMAGE, Faults
+from tidemark.models.protocols.common.disk import Machine
+from tidemark.models.protocols.common.faults import DAMAGE, Faults
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 from tidemark.models.simulation.world.database import DatabaseFile, outside
 from tidemark.models.simulation.world.files import FileSystem

@@ -16,8 +16,8 @@ from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.tso.ports import Leadership, OracleStore
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.store.histories import contracts
-from tidemark.models.protocols.store.histories.faults import Faults
-from tidemark.models.protocols.store.histories.gateway import HOST, PORT, Gateway
+from tidemark.models.protocols.common.faults import Faults
+from tidemark.models.protocols.common.etcd_gateway import HOST, PORT, Gateway
 from tidemark.models.protocols.store.histories.kinds import InSqlite, Kind
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 from tidemark.models.simulation.world.process import Process

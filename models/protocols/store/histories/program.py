@@ -9,7 +9,7 @@ from typing import Any
 from tidemark.impl.errors import ImplementationError
 from tidemark.models.frozen import frozen
 from tidemark.models.protocols.store.histories.contracts import Raised
-from tidemark.models.protocols.store.histories.faults import Faults
+from tidemark.models.protocols.common.faults import Faults
 from tidemark.models.protocols.store.histories.kinds import MACHINE, Kind
 from tidemark.models.protocols.store.histories.order import Call, Order
 from tidemark.models.simulation.program import Observation, Program

@@ -18,7 +18,7 @@ from tidemark.impl.types import (
     SegmentRecord,
 )
 from tidemark.models.protocols.store.histories.contracts import Raised
-from tidemark.models.protocols.store.histories.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE
+from tidemark.models.protocols.common.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE
 from tidemark.models.protocols.store.histories.program import Script
 
 # ---- SQLite ----

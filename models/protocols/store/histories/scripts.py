@@ -10,7 +10,7 @@ from tidemark.impl.types import (
     Row,
     StartPosition,
 )
-from tidemark.models.protocols.store.histories.faults import FAIL, TEAR
+from tidemark.models.protocols.common.faults import FAIL, TEAR
 from tidemark.models.protocols.store.histories.program import Script
 
 # ---- files ----

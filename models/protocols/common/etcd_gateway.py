@@ -15,7 +15,7 @@ from typing import Any
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Json
 from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.store.histories.faults import (
+from tidemark.models.protocols.common.faults import (
     DAMAGE,
     ERROR,
     FAIL,

@@ -12,7 +12,7 @@ from pathlib import Path, PosixPath
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from tidemark.models.protocols.store.histories.faults import FAIL, TEAR, Faults
+from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
 from tidemark.models.simulation.world.files import FileSystem
 
 _FIRST_DESCRIPTOR = 3

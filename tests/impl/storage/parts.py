@@ -1,0 +1,152 @@
+"""What the tests of the stores share: media that fail at one place, in every place one after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Coroutine, Iterator
+from copy import deepcopy
+from functools import partial
+from itertools import count
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from tidemark.impl.storage.files import SystemFiles
+from tidemark.impl.storage.transactions import SqliteDatabase
+from tidemark.models.protocols.common.disk import Machine
+from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE, Faults
+from tidemark.models.simulation.world.files import FileSystem
+
+_WORLD: Any = SimpleNamespace(interner=SimpleNamespace(bit=len), touch=lambda **_: None)
+
+
+class Steady:
+    """A steady clock that is moved by hand."""
+
+    now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+def play(work: Coroutine[Any, Any, Any]) -> None:
+    """Run a test's coroutine without threads: what is to be done in one is done at once, and heard of one
+    step later. A test that hangs fails.
+    """
+
+    async def limited() -> None:
+        loop: Any = asyncio.get_running_loop()
+        loop.run_in_executor = partial(_at_once, loop)
+        async with asyncio.timeout(10):
+            await work
+
+    asyncio.run(limited())
+
+
+def _at_once(loop: Any, executor: object, work: Callable[[], Any]) -> asyncio.Future[Any]:
+    del executor
+    future: asyncio.Future[Any] = loop.create_future()
+    try:
+        loop.call_soon(future.set_result, work())
+    except Exception as failure:  # noqa: BLE001  # it is the future's
+        loop.call_soon(future.set_exception, failure)
+    return future
+
+
+def each(*kinds: str) -> Iterator[Faults]:
+    """A fault of each kind at the first operation, at the second one, ..., as long as there is one."""
+    for kind in kinds:
+        for place in count(1):
+            faults = Faults()
+            faults.kind, faults.place = kind, place
+            yield faults
+            if not faults.happened:
+                break
+
+
+async def cancelled(work: Coroutine[Any, Any, Any], steps: int) -> bool:
+    """Cancel a call after so many steps of the loop. Return whether there were as many."""
+    task = asyncio.create_task(work)
+    for _ in range(steps):
+        await asyncio.sleep(0)
+    ended = task.done()
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    return not ended
+
+
+class Disk(Machine):
+    """A simulated disk. ``cut``: what was there when an operation failed."""
+
+    def __init__(self, faults: Faults | None = None, system: FileSystem | None = None) -> None:
+        super().__init__(system or FileSystem(_WORLD, "disk"), faults or Faults())
+        self.cut: FileSystem | None = None
+        self.files = SystemFiles(self)
+        self.root = self.path("/store")
+
+    def strikes(self, verb: str, path: Path) -> str | None:
+        try:
+            return super().strikes(verb, path)
+        finally:
+            if self.faults.happened and self.cut is None:
+                self.cut = deepcopy(self.system)
+
+    def after_power(self) -> Iterator[Disk]:
+        """All that a power failure may leave if it comes instead of the operation that has failed."""
+        assert self.cut is not None
+        for number in range(len(self.cut.left())):
+            system = deepcopy(self.cut)
+            for _, fails in system.crash_outcomes()[number : number + 1]:
+                fails()
+            yield Disk(system=system)
+
+
+class Connector:
+    """Opens connections to a real SQLite file; a statement may fail, be done and fail, or find damage.
+
+    Attributes:
+        open: connections that are not closed.
+        options: of the last connection.
+    """
+
+    def __init__(self, faults: Faults | None = None) -> None:
+        self.faults = faults or Faults()
+        self.open: set[_Connection] = set()
+        self.options: dict[str, Any] = {}
+
+    def __call__(self, file: Path, **options: Any) -> sqlite3.Connection:
+        self.strike(FAIL)
+        self.options = options
+        made = sqlite3.connect(file, factory=_Connection, **options)
+        made.connector = self
+        self.open.add(made)
+        return made
+
+    def database(self, file: Path) -> SqliteDatabase:
+        return SqliteDatabase(file, connect=self)
+
+    def strike(self, *kinds: str) -> bool:
+        """Raise the error of the fault. True: after the statement."""
+        match self.faults.strikes(*kinds):
+            case "fail":
+                raise sqlite3.OperationalError("disk I/O error")
+            case "damage":
+                raise sqlite3.DatabaseError("disk image is malformed")
+            case found:
+                return found == LOSE
+
+
+class _Connection(sqlite3.Connection):
+    connector: Connector
+
+    def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        late = self.connector.strike(FAIL, DAMAGE, *([LOSE] if statement == "COMMIT" else []))
+        found = super().execute(statement, *values)
+        if late:
+            raise sqlite3.OperationalError("disk I/O error")
+        return found
+
+    def close(self) -> None:
+        self.connector.open.discard(self)
+        super().close()
