@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Closure, Sources
-from tidemark.checks.gate.plan import Task, all_tasks
+from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.models.manifest import (
     AnyEntry,
     ArgumentEntry,
@@ -44,7 +44,7 @@ FORMAT = 1
 """Raised when what a key says changes its meaning."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-_ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.gate.plan")
+_ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.verdicts.plan")
 """What makes judgements of a judge's verdicts."""
 _ARGUMENT = "tidemark.checks.argument.graph"
 _GATE = ROOT / "checks" / "gate"

@@ -13,7 +13,6 @@ from pathlib import Path
 
 from tidemark.checks.conform.judge import CLAIM, Drive
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.interleave.judge import REFINEMENT, interleave, options_of, verdicts_of
 from tidemark.checks.interleave.limits import ExecutionLimits
@@ -21,6 +20,7 @@ from tidemark.checks.mutation.implementation.unit_tests import UnitTests
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, known_names
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task, judges_of
 from tidemark.checks.verdicts.progress import silent
 from tidemark.checks.verdicts.verdict import Verdict
 from tidemark.models.manifest import ConformEntry, InterleaveEntry, Manifest, load, manifest_files

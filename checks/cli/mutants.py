@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.manifests import manifests
 from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
+from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 
 
