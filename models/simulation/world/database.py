@@ -221,17 +221,6 @@ class DatabaseConnection:
         """Close the connection."""
         await self._world.operation("close", self._end)
 
-    def run_now(self, statement: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement in the step that is under way. Raise sqlite3.OperationalError if it has to wait."""
-        done, rows = self._try(statement, values, "")
-        if not done:
-            raise sqlite3.OperationalError("database is locked")
-        return rows
-
-    def close_now(self) -> None:
-        """Close the connection in the step that is under way."""
-        self._end()
-
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open."""

@@ -65,6 +65,11 @@ def each(*kinds: str) -> Iterator[Faults]:
                 break
 
 
+def says(failure: Exception, *words: str) -> None:
+    """The error has these words."""
+    assert [word for word in words if word not in str(failure)] == []
+
+
 async def cancelled(work: Coroutine[Any, Any, Any], steps: int) -> bool:
     """Cancel a call after so many steps of the loop. Return whether there were as many."""
     task = asyncio.create_task(work)

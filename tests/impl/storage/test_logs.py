@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.impl.parts import HandClock, pack
-from tests.impl.storage.parts import Disk, cancelled, each, play
-from tidemark.impl.broker.messages import DdlMessage, Tick
+from tests.impl.storage.parts import Disk, cancelled, each, play, says
 from tidemark.impl.errors import (
     CorruptDataError,
     LogCutError,
@@ -23,7 +22,8 @@ from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, checked
 from tidemark.impl.storage.memory import MemoryLog
 from tidemark.impl.streaming.values import Opening, Record
 from tidemark.impl.types import EndPosition, Pack
-from tidemark.models.protocols.common.faults import FAIL, TEAR
+from tidemark.impl.values.messages import DdlMessage, Tick
+from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
 
 PACKS = (pack(1, (1, 1)), pack(2, (1, 2), (3, 4), close=True), pack(3), pack(4, (1, 5), drop=True))
 LONGEST = len('00000000 [1,1,0,["ddl",1,"c","xxx"]]')
@@ -45,11 +45,13 @@ async def _packs(disk: Disk) -> None:
         return list(await _twice(disk, lambda: read_log(disk.root, "c", files=disk.files)))
 
     for one in PACKS:
+        happened = disk.faults.happened
         try:
             await writer.append(one)
             held.append(one)
+            assert disk.faults.happened == happened
         except StoreError as failure:
-            assert disk.faults.words in str(failure)
+            says(failure, disk.faults.words)
             assert not disk.open_files
             for left in disk.after_power():
                 found = await read(left)
@@ -74,8 +76,7 @@ async def _twice(disk: Disk, call):
     try:
         return await call()
     except StoreError as failure:
-        assert disk.faults.words
-        assert disk.faults.words in str(failure)
+        says(failure, disk.faults.words or "no fault")
         return await call()
 
 
@@ -244,7 +245,7 @@ async def _terms(disk: Disk, states: list[list[Record]]) -> None:
         try:
             await getattr(log, name)(*arguments)
         except StoreError as failure:
-            assert disk.faults.words in str(failure)
+            says(failure, disk.faults.words)
             assert not disk.open_files
             for left in disk.after_power():
                 await _goes_on(left, _log(left), states[done : done + 2], log.term)
@@ -256,6 +257,7 @@ async def _terms(disk: Disk, states: list[list[Record]]) -> None:
             await _goes_on(disk, log, states[done : done + 2], log.term)
             await _goes_on(disk, _log(disk), [list(await log.scan(0))], log.term)
             return
+    assert not disk.faults.happened
 
 
 async def _goes_on(disk: Disk, log: FencedLog, states: list[list[Record]], above: int) -> None:
@@ -320,6 +322,42 @@ def test_calls_at_once_have_an_order() -> None:
     play(scenario(Disk()))
 
 
+def test_a_term_looks_at_the_files_if_an_append_has_failed_while_it_waited() -> None:
+    async def scenario(disk: Disk, faults: Faults) -> None:
+        log = _log(disk)
+        await log.begin_term()
+        for place in (1, 2):
+            await log.append(1, 0, Tick(place))
+        disk.faults = faults
+        calls = (log.truncate(2), log.append(1, 0, Tick(3)), log.begin_term())
+        *_, begun = await asyncio.gather(*calls, return_exceptions=True)
+        assert faults.happened or isinstance(begun, Opening)
+        faults.kind = None
+        if isinstance(begun, StoreError):
+            begun = await log.begin_term()
+        assert await log.append(begun.term, 0, Tick(4)) == begun.end + 1
+        assert [one.place for one in await log.scan(2)] == [*range(3, begun.end + 2)]
+
+    for faults in each(FAIL):
+        play(scenario(Disk(), faults))
+
+
+def test_who_reads_before_the_first_term_waits_for_it() -> None:
+    async def scenario() -> None:
+        disk = Disk()
+        log = _log(disk)
+        await log.begin_term()
+        await log.append(1, 0, Tick(1))
+        again = _log(disk)
+        reading = asyncio.create_task(again.read(1))
+        await asyncio.sleep(0)
+        assert not reading.done()
+        await again.begin_term()
+        assert await reading == await log.scan(0)
+
+    play(scenario())
+
+
 @pytest.mark.parametrize(
     ("terms", "records"),
     [
@@ -339,7 +377,7 @@ def test_damage_in_a_log_with_terms_is_named(terms: bytes, records: list[bytes])
             )
         log = _log(disk)
         for _ in range(2):
-            with pytest.raises(CorruptDataError, match="damaged line|has place . after .; restore it"):
+            with pytest.raises(CorruptDataError, match=r"damaged line|has place . after .; restore it"):
                 await log.begin_term()
 
     play(scenario())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -189,49 +188,12 @@ async def first_answer(server: OracleServer):
 # ---- SQLite ----
 
 
-def test_a_file_of_another_version_is_refused(tmp_path):
-    with sqlite3.connect(tmp_path / "oracle") as connection:
-        connection.execute("PRAGMA user_version = 9")
-
-    async def scenario():
-        store = SqliteOracleStore(tmp_path / "oracle")
-        with pytest.raises(CorruptDataError, match="version 9, this program reads 1"):
-            await store.load()
-        await store.close()
-
-    run(scenario())
-
-
 def test_a_missing_directory_is_a_store_error(tmp_path):
     async def scenario():
         store = SqliteOracleStore(tmp_path / "none" / "oracle")
         with pytest.raises(StoreError, match="unable to open"):
             await store.load()
         await store.close()
-
-    run(scenario())
-
-
-class Hand:
-    """A steady clock that shows what it is told to."""
-
-    def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
-
-    def monotonic(self) -> float:
-        return self.seconds
-
-
-def test_a_lease_from_before_a_restart_of_the_machine_is_over(tmp_path):
-    async def scenario():
-        before = SqliteOracleStore(tmp_path / "oracle", steady=Hand(5_000))
-        assert await before.campaign("a", lease=10)
-        after = SqliteOracleStore(tmp_path / "oracle", steady=Hand(20))
-        second = await after.campaign("b", lease=10)
-        assert second is not None
-        assert second.term == 2
-        await before.close()
-        await after.close()
 
     run(scenario())
 
@@ -303,12 +265,6 @@ def test_what_is_no_window_is_named(etcd, tmp_path):
         await store.close()
 
     run(scenario())
-
-
-@pytest.mark.parametrize("endpoint", ["127.0.0.1:2379", "https://127.0.0.1", "http://"])
-def test_an_endpoint_is_a_plain_address(endpoint):
-    with pytest.raises(ValueError, match="write it like"):
-        EtcdClient(endpoint)
 
 
 def test_nobody_at_the_endpoint_is_a_store_error():

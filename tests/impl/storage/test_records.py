@@ -14,8 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.impl.storage.parts import Connector, Steady, cancelled, each, play
-from tidemark.impl.broker.messages import InsertMessage
+from tests.impl.storage.parts import Connector, Steady, cancelled, each, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.proxy.meta_cache import CollectionVersion
@@ -39,6 +38,7 @@ from tidemark.impl.types import (
     SegmentRecord,
     StartPosition,
 )
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE
 
 CHANNEL = ChannelRecord(
@@ -145,6 +145,12 @@ STORES: dict[Callable[..., Any], Calls] = {
     SqliteReleases: RELEASES,
     partial(SqliteOracleStore, steady=Steady()): WINDOW,
 }
+WORDS = {
+    (StoreError, FAIL): ["disk I/O error; check"],
+    (StoreError, LOSE): ["disk I/O error; check"],
+    (CorruptDataError, DAMAGE): ["malformed; restore it"],
+}
+"""What the error of a call says, by its class and the fault."""
 every_store = pytest.mark.parametrize(
     "kind", STORES, ids=["meta", "catalog", "streaming", "releases", "oracle"]
 )
@@ -221,14 +227,12 @@ def test_a_call_that_fails_is_done_or_not_and_the_store_goes_on(kind: Any, folde
                 try:
                     await _answers(store, [call])
                 except (StoreError, CorruptDataError) as failure:
-                    damaged = connector.faults.kind == DAMAGE
-                    assert isinstance(failure, CorruptDataError) == damaged
-                    assert ("malformed; restore it" if damaged else "disk I/O error; check") in str(failure)
+                    says(failure, *WORDS[type(failure), connector.faults.kind])
                     assert not connector.open
                     assert _held(file) in states[done : done + 2]
                     await store.load()
                     break
-                assert len(connector.open) == 1
+                assert (len(connector.open), connector.faults.happened) == (1, 0)
                 assert not any(one.in_transaction for one in connector.open)
             await store.close()
             assert not connector.open

@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.sessions.calls import ANSWERS as ETCD_ANSWERS
-from tidemark.models.protocols.sessions.calls import HELD as ETCD_HELD
-from tidemark.models.protocols.sessions.calls import calls
-from tidemark.models.protocols.sessions.file_calls import ANSWERS, HELD, file_calls
 from tidemark.models.protocols.sessions.program import sessions
 from tidemark.models.protocols.sessions.real_etcd import over_etcd
 
 BEHIND = Host("sessions-impl-falls-behind", sessions)
 BACK = Host("sessions-impl-comes-back", sessions)
 ETCD_BEHIND = Host("sessions-etcd-falls-behind", over_etcd)
-ETCD_CALLS = Host("sessions-etcd-calls", calls)
-FILE_CALLS = Host("sessions-file-calls", file_calls)
 
 WATCH = "rootcoord/session_watch.py:SessionWatch."
 SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
@@ -107,36 +101,6 @@ FILES = (
         source="facts 3.4; B45",
         says="A node comes back under the number that the logs refuse.",
     ),
-    Patch(
-        "a-file-renews-a-session-after-its-end",
-        at=SQLITE + "renew",
-        old="RENEW, (now, source, now)",
-        new='RENEW.replace(" AND expires > ?", ""), (now, source)',
-        killer=ANSWERS,
-        on=FILE_CALLS,
-        source="hazard 11: leases",
-        says="A session whose lease has run out is renewed as long as no look has noticed it.",
-    ),
-    Patch(
-        "a-file-keeps-the-change-up-to-which-it-forgets",
-        at=SQLITE + "compact",
-        old="(upto,)",
-        new="(upto - 1,)",
-        killer=HELD,
-        on=FILE_CALLS,
-        source=DISCOVERY,
-        says="The last of the changes that are to be forgotten stays.",
-    ),
-    Patch(
-        "a-file-counts-the-changes-that-are-left",
-        at=SQLITE + "_last",
-        old="execute(LAST)",
-        new='execute("SELECT coalesce(max(revision), 0) FROM changes")',
-        killer=ANSWERS,
-        on=FILE_CALLS,
-        source=DISCOVERY,
-        says="The last revision is that of the changes that are not forgotten.",
-    ),
 )
 
 ETCDS = (
@@ -181,36 +145,6 @@ ETCDS = (
         on=Host("sessions-etcd-two-nodes", over_etcd),
         source="facts 3.4",
         says="Two nodes that come at once get one number.",
-    ),
-    Patch(
-        "a-lease-is-shorter-than-asked",
-        at=ETCD + "register",
-        old="math.ceil(lease)",
-        new="math.floor(lease) or 1",
-        killer=ETCD_HELD,
-        on=ETCD_CALLS,
-        source="facts 3.4",
-        says="A lease of a second and a half is granted for one second.",
-    ),
-    Patch(
-        "who-leaves-keeps-its-lease",
-        at=ETCD + "end",
-        old="await self._revoke(lease)",
-        new="pass",
-        killer=ETCD_HELD,
-        on=ETCD_CALLS,
-        source="facts 3.4",
-        says="A node that leaves in good order is waited for until its lease has run out.",
-    ),
-    Patch(
-        "a-holder-does-not-hear-of-the-end",
-        at=ETCD + "renew",
-        old="raise SessionEndedError(",
-        new="str(",
-        killer=ETCD_ANSWERS,
-        on=ETCD_CALLS,
-        source="facts 3.4",
-        says="A renewal of a session that is over succeeds, and its holder goes on.",
     ),
 )
 
