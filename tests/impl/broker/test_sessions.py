@@ -1,6 +1,7 @@
 """The session store: leases, changes in order, and fences that outlive the process."""
 
 import asyncio
+from pathlib import Path
 
 import pytest
 
@@ -26,8 +27,11 @@ class Fenced:
 
     def __init__(self):
         self.sources = []
+        self.deaf = False
 
     async def fence(self, source):
+        if self.deaf:
+            raise RpcError("the logs do not answer")
         self.sources.append(source)
 
 
@@ -110,8 +114,8 @@ class File:
 
     def open(self):
         return SqliteSessions(
-            "sessions", fences=self.logs, clock=self.clock, steady=self.steady, keep=2, look_seconds=0.5,
-            database=self.database,
+            Path("sessions"), fences=self.logs, clock=self.clock, steady=self.steady, keep=2,
+            look_seconds=0.5, database=self.database,
         )  # fmt: skip
 
     async def look(self):
@@ -200,12 +204,12 @@ def test_logs_that_do_not_answer_are_asked_again():
         for name in "ab":
             await file.store.register(name, lease=9.0)
         await file.store.end(1)
-        heeding, file.logs.fence = file.logs.fence, deaf
+        file.logs.deaf = True
         for call in (file.store.take_over(), file.store.fence(2), file.store.start()):
             with pytest.raises(RpcError):
                 await call
         assert [state for *_, state in (await file.held())[0]] == ["ended", "ended"]
-        file.logs.fence = heeding
+        file.logs.deaf = False
         assert await file.store.take_over() == ([], 4)
         assert await file.open().take_over() == ([], 4)
         assert file.logs.sources == [1, 2]
@@ -213,9 +217,6 @@ def test_logs_that_do_not_answer_are_asked_again():
         assert file.logs.sources == [1, 2, 1, 2]
         await file.store.close()
         assert file.database.closed == 1
-
-    async def deaf(source):
-        raise RpcError("the logs do not answer")
 
     run(scenario())
 

@@ -88,7 +88,7 @@ class Disk(Machine):
         super().__init__(system or FileSystem(_WORLD, "disk"), faults or Faults())
         self.cut: FileSystem | None = None
         self.files = SystemFiles(self)
-        self.root = self.path("/store")
+        self.root = self.path("/data/store")
 
     def strikes(self, verb: str, path: Path) -> str | None:
         try:
@@ -113,12 +113,14 @@ class Connector:
     Attributes:
         open: connections that are not closed.
         options: of the last connection.
+        meanwhile: called before the first transaction begins.
     """
 
     def __init__(self, faults: Faults | None = None) -> None:
         self.faults = faults or Faults()
         self.open: set[_Connection] = set()
         self.options: dict[str, Any] = {}
+        self.meanwhile: Callable[[], None] | None = None
 
     def __call__(self, file: Path, **options: Any) -> sqlite3.Connection:
         self.strike(FAIL)
@@ -146,6 +148,9 @@ class _Connection(sqlite3.Connection):
     connector: Connector
 
     def execute(self, statement: str, *values: Any) -> sqlite3.Cursor:
+        if statement == "BEGIN IMMEDIATE" and self.connector.meanwhile is not None:
+            self.connector.meanwhile()
+            self.connector.meanwhile = None
         late = self.connector.strike(FAIL, DAMAGE, *([LOSE] if statement == "COMMIT" else []))
         found = super().execute(statement, *values)
         if late:

@@ -17,7 +17,6 @@ import pytest
 from tests.impl.storage.parts import Connector, Steady, cancelled, each, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
@@ -38,6 +37,7 @@ from tidemark.impl.types import (
     SegmentRecord,
     StartPosition,
 )
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE
 
@@ -145,7 +145,7 @@ STORES: dict[Callable[..., Any], Calls] = {
     SqliteReleases: RELEASES,
     partial(SqliteOracleStore, steady=Steady()): WINDOW,
 }
-WORDS = {
+WORDS: dict[Any, list[str]] = {
     (StoreError, FAIL): ["disk I/O error; check"],
     (StoreError, LOSE): ["disk I/O error; check"],
     (CorruptDataError, DAMAGE): ["malformed; restore it"],
@@ -241,6 +241,27 @@ def test_a_call_that_fails_is_done_or_not_and_the_store_goes_on(kind: Any, folde
 
 
 @every_store
+def test_another_process_may_make_the_same_file_meanwhile(kind: Any, folder: Path) -> None:
+    async def scenario() -> None:
+        file, connector, other = folder / "file", Connector(), kind(folder / "other")
+        await other.load()
+        await other.close()
+
+        def made() -> None:
+            with sqlite3.connect(folder / "other") as source, sqlite3.connect(file) as target:
+                source.backup(target)
+            source.close()
+            target.close()
+
+        connector.meanwhile = made
+        store = kind(file, database=connector.database(file))
+        await _answers(store, STORES[kind])
+        await store.close()
+
+    play(scenario())
+
+
+@every_store
 def test_a_call_that_is_cancelled_is_done_or_not_and_the_store_goes_on(kind: Any, folder: Path) -> None:
     async def scenario(steps: int) -> bool:
         file, connector = folder / f"{steps}", Connector()
@@ -271,7 +292,7 @@ def test_transactions_follow_each_other_and_a_close_waits_for_them(folder: Path)
     async def scenario() -> None:
         connector = Connector()
         store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
-        done = await asyncio.gather(
+        done: Any = await asyncio.gather(
             store.reserve(2), store.save(FIRST), store.close(), store.reserve(4), store.load()
         )
         assert done == [1, None, None, 3, (FIRST,)]
