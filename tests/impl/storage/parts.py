@@ -70,15 +70,32 @@ def says(failure: Exception, *words: str) -> None:
     assert [word for word in words if word not in str(failure)] == []
 
 
-async def cancelled(work: Coroutine[Any, Any, Any], steps: int) -> bool:
-    """Cancel a call after so many steps of the loop. Return whether there were as many."""
+async def cancelled(work: Coroutine[Any, Any, Any], steps: int, *, again: int = 0) -> bool:
+    """Cancel a call after so many steps of the loop, and again so many later. Return whether it was going."""
     task = asyncio.create_task(work)
     for _ in range(steps):
         await asyncio.sleep(0)
     ended = task.done()
-    task.cancel()
-    await asyncio.gather(task, return_exceptions=True)
+    for _ in range(1 + again):
+        task.cancel()
+        await asyncio.sleep(0)
+    [answer] = await asyncio.gather(task, return_exceptions=True)
+    assert ended or isinstance(answer, asyncio.CancelledError)
     return not ended
+
+
+def every_step(scenario: Callable[[int], Coroutine[Any, Any, bool]]) -> None:
+    """Play a scenario in which a call is cancelled after 0, 1, ... steps, until it is over by then."""
+    for steps in count():
+        going: list[bool] = []
+
+        async def once(steps: int = steps, going: list[bool] = going) -> None:
+            going.append(await scenario(steps))
+
+        play(once())
+        if not going[0]:
+            break
+    assert steps > 1
 
 
 class Disk(Machine):
@@ -97,8 +114,9 @@ class Disk(Machine):
             if self.faults.happened and self.cut is None:
                 self.cut = deepcopy(self.system)
 
-    def after_power(self) -> Iterator[Disk]:
-        """All that a power failure may leave if it comes instead of the operation that has failed."""
+    def after_power(self, *, now: bool = False) -> Iterator[Disk]:
+        """All that a power failure may leave if it comes instead of the operation that has failed, or now."""
+        self.cut = deepcopy(self.system) if now else self.cut
         assert self.cut is not None
         for number in range(len(self.cut.left())):
             system = deepcopy(self.cut)
@@ -144,6 +162,9 @@ class Connector:
                 return found == LOSE
 
 
+_SETTINGS = ("synchronous", "foreign_keys")
+
+
 class _Connection(sqlite3.Connection):
     connector: Connector
 
@@ -152,6 +173,9 @@ class _Connection(sqlite3.Connection):
             self.connector.meanwhile()
             self.connector.meanwhile = None
         late = self.connector.strike(FAIL, DAMAGE, *([LOSE] if statement == "COMMIT" else []))
+        if statement == "COMMIT":
+            settings = [super(_Connection, self).execute(f"PRAGMA {name}").fetchall() for name in _SETTINGS]
+            assert settings == [[(2,)], [(1,)]], "a connection without its settings commits"
         found = super().execute(statement, *values)
         if late:
             raise sqlite3.OperationalError("disk I/O error")

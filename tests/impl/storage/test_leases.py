@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.impl.parts import run
-from tests.impl.storage.parts import Steady, each, says
+from tests.impl.storage.parts import Connector, Steady, each, says
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError, WatchCompactedError
 from tidemark.impl.storage.etcd_client import Change, EtcdClient, KeyRange, decode, encode
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
@@ -141,6 +141,30 @@ def test_a_server_that_has_ended_is_evicted_and_a_lease_from_the_future_is_over(
         assert third is not None
         assert (third.term, await store.load()) == (3, 7)
         await store.save(9, third)
+        await store.close()
+
+    run(scenario())
+
+
+def test_a_lease_begins_when_the_file_is_free(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        steady, connector = Steady(), Connector()
+        store = SqliteOracleStore(
+            tmp_path / "oracle", steady=steady, database=connector.database(tmp_path / "oracle")
+        )
+
+        def passes(seconds: float = 5.0) -> None:
+            steady.now += seconds
+
+        await store.load()
+        connector.meanwhile = passes
+        leader = await store.campaign("a", lease=10.0)
+        assert leader is not None
+        passes(9.5)
+        connector.meanwhile = lambda: passes(0.25)
+        await store.renew(leader)
+        passes(9.75)
+        await store.save(1, leader)
         await store.close()
 
     run(scenario())

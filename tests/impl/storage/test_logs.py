@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.impl.parts import HandClock, pack
-from tests.impl.storage.parts import Disk, cancelled, each, play, says
+from tests.impl.storage.parts import Disk, cancelled, each, every_step, play, says
 from tidemark.impl.errors import (
     CorruptDataError,
     LogCutError,
@@ -61,6 +60,8 @@ async def _packs(disk: Disk) -> None:
                 assert await read(left) == [*found, PACKS[-1]]
             held = held if (found := await read(disk)) == held else [*held, one]
             assert found == held
+            for left in disk.after_power(now=True):
+                assert await read(left) == held, "what was read is durable"
         assert await read(disk) == held
         for following in held[seen:]:
             place = EndPosition(held[seen - 1].end.ts if seen else 0)
@@ -106,21 +107,7 @@ def test_an_append_that_is_cancelled_is_there_or_not() -> None:
         assert cut_short or found
         return cut_short
 
-    _each_step(scenario)
-
-
-def _each_step(scenario) -> None:
-    """Cancel a call after any number of steps, until it is over by then."""
-    for steps in count():
-        going: list[bool] = []
-
-        async def once(steps=steps, going=going) -> None:
-            going.append(await scenario(steps))
-
-        play(once())
-        if not going[0]:
-            break
-    assert steps > 1
+    every_step(scenario)
 
 
 def test_a_reader_waits_for_packs_that_are_not_there() -> None:
@@ -169,8 +156,8 @@ def _log(disk: Disk) -> FencedLog:
 def _files(disk: Disk) -> dict[str, int]:
     """How many lines each file of the log has, if it has some."""
     names = [name for name in disk.system.names() if name.endswith(".jsonl")]
-    lines = {Path(name).stem.lstrip("0"): disk.system.content_of(name).count(b"\n") for name in names}
-    return {name: number for name, number in lines.items() if number}
+    held = {Path(name).stem.lstrip("0"): disk.system.content_of(name) for name in names}
+    return {name: content.count(b"\n") for name, content in held.items() if content}
 
 
 def test_places_terms_and_cuts() -> None:
@@ -296,7 +283,7 @@ def test_an_append_or_a_term_that_is_cancelled_leaves_the_log_in_doubt_or_done()
         return cut_short
 
     for name in ("append", "term"):
-        _each_step(lambda steps, name=name: scenario(steps, name))
+        every_step(lambda steps, name=name: scenario(steps, name))
 
 
 def test_calls_at_once_have_an_order() -> None:
@@ -318,6 +305,8 @@ def test_calls_at_once_have_an_order() -> None:
         assert done[3:5] == [5, Opening(2, 5)]
         assert isinstance(done[5], TermEndedError)
         assert [one.message for one in await log.scan(0)] == [Tick(3), Tick(4), Tick(5)]
+        assert await asyncio.gather(log.begin_term(), log.truncate(4)) == [Opening(3, 5), None]
+        assert await log.append(3, 0, Tick(6)) == 6
         assert (await early)[0].message == Tick(3)
         assert (await later)[0].message == Tick(4)
 

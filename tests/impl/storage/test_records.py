@@ -8,13 +8,12 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
-from itertools import count
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.impl.storage.parts import Connector, Steady, cancelled, each, play, says
+from tests.impl.storage.parts import Connector, Steady, cancelled, each, every_step, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.memory import MemoryMetaStore
@@ -263,29 +262,38 @@ def test_another_process_may_make_the_same_file_meanwhile(kind: Any, folder: Pat
 
 @every_store
 def test_a_call_that_is_cancelled_is_done_or_not_and_the_store_goes_on(kind: Any, folder: Path) -> None:
-    async def scenario(steps: int) -> bool:
-        file, connector = folder / f"{steps}", Connector()
+    async def scenario(steps: int, again: int) -> bool:
+        file, connector = folder / f"{steps}-{again}", Connector()
         store = kind(file, database=connector.database(file))
         first, second = STORES[kind][:2]
         await _answers(store, [first])
         before = _held(file)
-        cut_short = await cancelled(_answers(store, [second]), steps)
+        cut_short = await cancelled(_answers(store, [second]), steps, again=again)
         assert cut_short or _held(file) != before
         assert not any(one.in_transaction for one in connector.open)
+        await store.load()
+        await cancelled(store.close(), steps)
         await store.load()
         await store.close()
         return cut_short
 
-    for steps in count():
-        found: list[bool] = []
+    for again in range(4):
+        every_step(partial(scenario, again=again))
 
-        async def once(steps: int = steps, found: list[bool] = found) -> None:
-            found.append(await scenario(steps))
 
-        play(once())
-        if not found[0]:
-            break
-    assert steps > 4
+def test_a_close_waits_for_the_transaction(folder: Path) -> None:
+    async def scenario() -> None:
+        connector = Connector()
+        store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
+        for steps in range(20):
+            reserving = asyncio.create_task(store.reserve(1))
+            for _ in range(steps):
+                await asyncio.sleep(0)
+            await store.close()
+            assert await reserving == 1 + steps
+        await store.close()
+
+    play(scenario())
 
 
 def test_transactions_follow_each_other_and_a_close_waits_for_them(folder: Path) -> None:
@@ -310,6 +318,10 @@ def test_sqlite_is_asked_for_durability_and_waits_for_other_processes(folder: Pa
         await store.load()
         for setting, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
             assert await database.execute(f"PRAGMA {setting}") == [(value,)]
+        [opened], asked = connector.open, list[str]()
+        opened.set_trace_callback(asked.append)
+        await store.load()
+        assert not [one for one in asked if "PRAGMA" in one], "the file is prepared once"
         assert connector.options == {"isolation_level": None, "check_same_thread": False, "timeout": 5.0}
         await store.close()
         await store.close()
