@@ -10,7 +10,7 @@ from tidemark.impl.client.session import Session
 from tidemark.models.manifest import load, manifest_files
 from tidemark.models.mutation import patches as module
 from tidemark.models.mutation.declared import mutants_of
-from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patches, put_in, restore
+from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patched, patches, put_in, restore
 from tidemark.models.mutation.source import planting
 from tidemark.models.simulation import Program, ProgramRef
 from tidemark.spec.language.references import load_reference
@@ -52,6 +52,14 @@ def test_the_code_is_in_while_the_program_of_the_patch_is_loaded() -> None:
     assert noted(5, 3) == 5, "another program runs the code as it is written"
     goes_back()
     restore()
+    assert noted(5, 3) == 5
+
+
+def test_a_slip_is_in_while_hosts_load_their_programs() -> None:
+    with patched(MUTANTS[0]):
+        ProgramRef.of(f"{__name__}:Plain").load()()
+        restore()
+        assert noted(5, 3) == 3
     assert noted(5, 3) == 5
 
 
