@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -73,9 +74,9 @@ def test_one_leads_as_long_as_its_lease_and_saves_what_never_falls(window: Windo
         window.passes(9.25)
         await store.save(70_001, first)
         window.passes(0.25, ends=True)
-        for late in (store.renew(first), store.save(80_000, first)):
+        for late in (partial(store.renew, first), partial(store.save, 80_000, first)):
             with pytest.raises(NotLeaderError, match=r"a.* term"):
-                await late
+                await late()
         second = await store.campaign("b", lease=5.0)
         assert (second.server, second.term != first.term) == ("b", True)
         await store.resign(first)
