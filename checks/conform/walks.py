@@ -92,7 +92,7 @@ class Walk(StateStrategy):
         return round(100 * weight / (1 + self._drawn[kind]) ** 0.5) + 1
 
     def _draw(self, below: int) -> int:
-        """A number, each as often as any other. Hypothesis prefers small and round ones: these are scattered."""
+        """A number, each as often as any other. The small and round ones of Hypothesis are scattered."""
         if below == 1:
             return 0
         drawn = int(self.data.draw(st.integers(0, _RANGE - 1)))
