@@ -17,6 +17,8 @@ class StreamingNode:
     """One channel of a streaming node. Which node may open a log is decided elsewhere; of two that do, the
     log takes the later one.
 
+    Milvus: IsStreamingServiceEnabled
+
     Args:
         term_class: class of what is in memory while the log is open.
         opened: told of each new term.
