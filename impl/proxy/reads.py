@@ -18,7 +18,7 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class ReadPhase(Enum):
-    """How far a read has come at the proxy."""
+    """Stage of a read at the proxy."""
 
     NEW = "new"
     ASKED = "asked"

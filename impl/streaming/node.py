@@ -69,7 +69,7 @@ class StreamingNode:
         await self._end_appends()
 
     async def _end_appends(self) -> None:
-        """Stop them, and tell their callers: nobody else would."""
+        """Cancel pending appends and fail their callers."""
         await self._appends.stop()
         for caller in self._callers:
             if not caller.done():

@@ -214,7 +214,7 @@ class TimestampOracle:
             NotLeaderError: the term is over.
         """
         if count < 1:
-            raise ValueError(f"{count} timestamps are asked for; ask for 1 at least")
+            raise ValueError(f"count must be at least 1, got {count}")
         config = self._config
         for _ in range(config.tries):
             current = self.published
