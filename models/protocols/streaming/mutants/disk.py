@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.disk import disk
+from tidemark.models.protocols.streaming.disk import DiskProgram
 
-DISK, DELETES, TORN, TWICE, FOREIGN = (
-    Host(f"streaming-impl-disk{name}", disk)
-    for name in ("", "-deletes", "-torn-crash", "-twice", "-foreign-body")
+DISK, TORN, TWICE = (
+    Host(f"streaming-impl-disk{name}", DiskProgram) for name in ("", "-torn-crash", "-twice")
 )
 LINES = "storage/file_log.py:"
 DURABLE = "acknowledged_appends_survive"
@@ -59,25 +58,12 @@ MUTANTS = patches(
         says="A term appends behind a line that is not whole, and no later term can read what they make.",
     ),
     Patch(
-        "a-term-begins-over-what-it-cannot-read",
-        at="storage/fenced_log.py:FencedLog.begin_term",
-        old="await self._load()",
-        new="""try:
-                    await self._load()
-                except CorruptDataError:
-                    self.broken = False""",
-        killer="what_is_no_message_is_refused",
-        on=FOREIGN,
-        source="facts 11: recovery of the log",
-        says="A term finds a record that is no message, and begins without it.",
-    ),
-    Patch(
         "rows-are-stored-with-their-own-timestamps",
         at="streaming/assembly.py:Assembly._go_on",
         old="at(body, message.ts) for body in ",
         new="",
         killer="stored_with_the_timestamp_of_its_commit",
-        on=DELETES,
+        on=DISK,
         source="facts 11: transactions",
         says="The flusher stores the rows and deletes of a transaction as their messages came.",
     ),

@@ -11,6 +11,7 @@ ONE, LATE, FLUSHER, OVERTAKEN = (
 )
 FLUSHER_CRASH = Host("streaming-impl-flusher-crash", streaming)
 ENDLESS = Host("streaming-endless", streaming)
+NO_ANSWER = Host("streaming-impl-no-answer", streaming)
 
 PAIRS = "tidemark.spec.streaming.variants.other_rules:"
 VARIANTS = "tidemark.models.protocols.streaming.mutants.specification:"
@@ -99,7 +100,7 @@ MUTANTS = patches(
         at=TERM + "append",
         old="except (MessageTooLargeError,",
         new="except (UnknownOutcomeError, MessageTooLargeError,",
-        also=(Edit(TERM + "_lose_track", "self.close()", "pass"),),
+        also=(Edit(TERM + "_write", "self.close()", "pass"),),
         killer="streaming.watermark_promise",
         on=LATE.like(protocol=PAIRS + "CountsAsFailed"),
         source="hazard 12; B54",
@@ -107,9 +108,9 @@ MUTANTS = patches(
     ),
     Patch(
         "cut-behind-one-checkpoint",
-        at=RECORDS + "_cut",
-        old="min(",
-        new="max(",
+        at=RECORDS + "persist",
+        old="truncate(self.start())",
+        new="truncate(max(self.saved.flusher, self.saved.recovery))",
         killer="streaming.recovery_finds_its_start",
         on=FLUSHER,
         source="B28: truncation",
@@ -163,5 +164,65 @@ MUTANTS = patches(
         on=ENDLESS,
         source="facts 11; property WL",
         says="After a call of the oracle without an answer all ticks are held back.",
+    ),
+    Patch(
+        "a-tick-does-not-wait-for-an-admission",
+        at=ACKS + "collect",
+        old='async with self.lock.holding("ack.prefix"):',
+        new="if True:",
+        killer="refinement",
+        on=ONE,
+        source="facts 11",
+        says="A tick passes an append that has its timestamp and is not entered.",
+    ),
+    Patch(
+        "what-was-given-is-noted-at-the-entry",
+        at=ACKS + "_end",
+        old="self.last",
+        new="append.ts",
+        killer=LEFT_OUT,
+        on=OVERTAKEN,
+        source="facts 11",
+        says="What was given between an append's entry and its end is forgotten: readers begin too late.",
+    ),
+    Patch(
+        "a-checkpoint-is-used-before-it-is-saved",
+        at=RECORDS + "move_flusher",
+        old="await",
+        new="self.saved = Checkpoints(flusher=upto, recovery=self.saved.recovery)\n            await",
+        killer="streaming.recovery_finds_its_start",
+        on=FLUSHER,
+        source="B28",
+        says="The log may be cut behind a checkpoint that the store does not have.",
+    ),
+    Patch(
+        "a-put-that-fails-waits-for-the-next-record",
+        at="streaming/flusher.py:Flusher._retried",
+        old="await self._clock",
+        new="return await self._clock",
+        killer="work_is_done",
+        on=NO_ANSWER,
+        source="B28",
+        says="A failed put is repeated when something else comes, and not before.",
+    ),
+    Patch(
+        "what-is-not-known-is-refused",
+        at=TERM + "_write",
+        old="self.close()",
+        new="raise MessageTooLargeError(str(failure)) from failure",
+        killer="execution",
+        on=LATE,
+        source="B54",
+        says="An append whose outcome is not known is taken for one that is not in the log.",
+    ),
+    Patch(
+        "a-term-goes-on-after-an-unknown-outcome",
+        at=TERM + "_write",
+        old="self.close()",
+        new="pass",
+        killer="refinement",
+        on=LATE,
+        source="B54",
+        says="An append whose outcome is not known does not close the term.",
     ),
 )
