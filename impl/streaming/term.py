@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import (
     MessageTooLargeError,
     RpcError,
@@ -26,6 +25,7 @@ from tidemark.impl.streaming.transaction_messages import StreamingMessage, Trans
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, Opening, Record
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import Tick
 
 
 class OpenTerm:

@@ -11,16 +11,16 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.impl.errors import ImplementationError, StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import BinlogRecord, Compaction, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.protocols.segments.ports import CHANNEL
 from tidemark.models.protocols.segments.reckoning import (

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage, Tick
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessage, Tick
 
 ANSWERS_ARE_RIGHT = "answers_are_right"
 """Claim id: a read finds the rows of the log that are visible at its moment, each once, in order; a search

@@ -16,8 +16,8 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.values.report import SourceId, TimeTickReport
 from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.protocols.timetick.reckoning import (
     BROKEN,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.impl.rootcoord.config import RootCoordConfig
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.protocols.common.scripted import OK
 
 TICKS_FOLLOW_ROUNDS = "ticks_follow_rounds"

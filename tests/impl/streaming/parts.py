@@ -4,10 +4,10 @@ import asyncio
 from types import SimpleNamespace
 
 from tests.impl.parts import HandClock
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record
+from tidemark.impl.values.messages import Tick
 
 CHANNEL = "dml_0_1v0"
 

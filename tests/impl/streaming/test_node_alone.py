@@ -7,7 +7,6 @@ import pytest
 
 from tests.impl.parts import run, settle
 from tests.impl.streaming.parts import CHANNEL, Edges
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import (
     MessageTooLargeError,
     RpcError,
@@ -20,6 +19,7 @@ from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.streaming.values import Append, Checkpoints, Record
+from tidemark.impl.values.messages import Tick
 
 STEPS = ["begin_term", "load", "places 6", "scan 6", "alloc 1"]
 CONFIG = StreamingConfig(tick_seconds=50, persist_seconds=50, retry_seconds=0.25)

@@ -6,7 +6,6 @@ import pytest
 
 from tests.impl.parts import run, settle
 from tests.impl.streaming.parts import CHANNEL, Edges
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, Tick
 from tidemark.impl.errors import (
     RpcError,
     StoreError,
@@ -25,6 +24,7 @@ from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints, Opening
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, Tick
 
 
 def manager(edges, *, end=0, found=()):

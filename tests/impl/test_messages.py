@@ -2,7 +2,10 @@
 
 import pytest
 
-from tidemark.impl.broker.messages import (
+from tidemark.impl.errors import CorruptDataError
+from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, at, decode_any, encode_any
+from tidemark.impl.types import Row
+from tidemark.impl.values.messages import (
     DdlMessage,
     DeleteMessage,
     InsertMessage,
@@ -18,9 +21,6 @@ from tidemark.impl.broker.messages import (
     rows_of,
     virtual,
 )
-from tidemark.impl.errors import CorruptDataError
-from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, at, decode_any, encode_any
-from tidemark.impl.types import Row
 
 INSERT = InsertMessage(7, "dml_0_12v1", (Row(7, 3, 1, "a"), Row(7, 4, 2, "b")))
 DELETE = DeleteMessage(8, "dml_0_12v1", -2, (5, 6))
