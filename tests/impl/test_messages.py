@@ -71,7 +71,7 @@ def test_a_message_has_one_form_in_a_log(message, form):
     assert text.count(" ") == str(form).count("drop c")  # no space between its parts
 
 
-@pytest.mark.parametrize(("message", "form"), PLAIN + OF_TRANSACTIONS)
+@pytest.mark.parametrize(("message", "form"), [*PLAIN, *OF_TRANSACTIONS])
 def test_a_message_has_one_form_in_the_log_of_a_streaming_node(message, form):
     assert (encode_any(message), decode_any(form)) == (form, message)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -40,6 +41,8 @@ a transaction's rows all or none; the node's own records have counted them once.
 COMMITTED = "stored_with_the_timestamp_of_its_commit"
 """Claim id: rows and deletes of a transaction are stored with the timestamp of its commit, others with that
 of their own message."""
+REFUSED = "what_is_no_message_is_refused"
+"""Claim id: a term that finds a record in the log which no node writes does not begin."""
 _MACHINE = "machine"
 _CHANNEL = "log_1v0"
 _ROOT = Path("/data")
@@ -74,16 +77,22 @@ class DiskProgram(Program):
         messages: timestamps of those of the script that are appended: a row, a transaction (2 to 5), a tick.
         crashes: budget of power failures.
         torn_writes: budget of writes that fail half-way.
+        foreign: in the end a body that is neither rows nor deletes comes into the log, and a term begins.
 
     Attributes:
         places: by timestamp the place of each message that was acknowledged.
         tried: timestamps of those that were sent.
     """
 
-    claims = (DURABLE, WHOLE, ONCE, COMMITTED)
+    claims = (DURABLE, WHOLE, ONCE, COMMITTED, REFUSED)
 
     def __init__(
-        self, *, messages: Sequence[int] = (1, 2, 3, 4, 5, 6), crashes: int = 0, torn_writes: int = 0
+        self,
+        *,
+        messages: Sequence[int] = (1, 2, 3, 4, 5, 6),
+        crashes: int = 0,
+        torn_writes: int = 0,
+        foreign: bool = False,
     ) -> None:
         self.script = [message for message in SCRIPT if message.ts in messages]
         self.settings = Settings(
@@ -93,6 +102,7 @@ class DiskProgram(Program):
         self.places: dict[int, int] = {}
         self.tried: set[int] = set()
         self.terms: list[int] = []
+        self._foreign = foreign
         self.rows: Counter[int] | None = None
         self._wrong: str | None = None
 
@@ -109,6 +119,8 @@ class DiskProgram(Program):
         while self._wrong is None:
             try:
                 await self._live()
+                if self._foreign:
+                    await self._find_foreign()
             except StoreError:
                 continue  # a write has failed: the next term looks at the files
             except (CorruptDataError, LogCutError) as damage:
@@ -140,6 +152,15 @@ class DiskProgram(Program):
             if message.ts == _WITHIN or message is self.script[-1]:
                 await recovery.persist()
         self._finish(await store.messages(), recovery)
+
+    async def _find_foreign(self) -> None:
+        log, later = (FencedLog(_ROOT, files=self.system.operations(), per_file=2) for _ in range(2))
+        opening = await log.begin_term()
+        tick: Any = Tick(7)
+        await log.append(opening.term, 0, TransactionMessage(7, _CHANNEL, Part.BODY, 2, content=tick))
+        with suppress(CorruptDataError):
+            await later.begin_term()
+            self._wrong = f"{REFUSED}: a term begins over a body that is a tick"
 
     async def _append(self, log: FencedLog, opening: Opening, message: StreamingMessage) -> None:
         """Append a message once. A transaction goes on only if all of it so far was acknowledged."""

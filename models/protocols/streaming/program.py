@@ -241,7 +241,7 @@ class StreamingProgram(RefiningProgram):
         mine = [append for append in self.appends if append.term == acks.term]
         entered = sorted(one.ts for one in mine if one.stage is AppendStage.ENTERED)
         drawn = [one for one in mine if one.stage is AppendStage.DRAWN]
-        if sorted(acks.waiting) != entered or [acks.drawn] != (drawn or [None]):
+        if sorted(acks.waiting) != entered or acks.drawn is not (drawn[0] if drawn else None):
             return f"{LISTED}: {sorted(acks.waiting)} wait, and {entered} are entered; drawn is {acks.drawn}"
         done = [one.ts for one in mine if one.stage is AppendStage.ACKNOWLEDGED]
         below = max((ts for ts in done if all(ts < other for other in entered)), default=0)

@@ -26,7 +26,7 @@ class Edges(SimpleNamespace):
         super().__init__(oracle=self, log=self, messages=self, checkpoints=self, preemption=NoPreemption())
         self.clock, self.fails, self.calls, self.held = HandClock(), fails, [], None
         self.saved, self.summary = saved or Checkpoints(), summary or Summary()
-        self.found, self.stored, self.records, self.put_at = [], (), [], []
+        self.found, self.stored, self.records, self.put_at = [], [], [], []
         self.given = self.term = 0
         self._arrived = asyncio.Event()
 

@@ -12,11 +12,14 @@ from tidemark.impl.errors import (
     RpcError,
     StoreError,
     TermClosedError,
+    TransactionBusyError,
+    TransactionOverError,
     UnknownOutcomeError,
 )
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import Summary
+from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.streaming.values import Append, Checkpoints, Record
 from tidemark.impl.values.messages import Tick
@@ -46,10 +49,11 @@ async def running(edges, *, opened=None):
 def test_a_term_is_made_of_what_the_stores_and_the_log_have():
     async def scenario():
         edges = Edges(saved=Checkpoints(flusher=6, recovery=9), summary=Summary(9, {1: 4}, 9))
-        edges.stored, edges.given = (8,), 60
+        edges.given = 60
+        edges.stored = [8]
         begin = TransactionMessage(40, CHANNEL, Part.BEGIN, until=100)
         edges.found = [Record(7, 1, 0, begin)]
-        opened = []
+        opened: list[OpenTerm] = []
         async with running(edges, opened=opened.append) as (node, _):
             assert edges.calls[:5] == STEPS
             term = node.term
@@ -61,6 +65,9 @@ def test_a_term_is_made_of_what_the_stores_and_the_log_have():
                 edges.add(append().content())
             await settle()
             assert [place for place, _ in edges.put_at] == [7, 9]
+            assert not any(call.startswith("truncate") for call in edges.calls)
+            await edges.clock.advance(50)
+            assert "truncate 9" in edges.calls
 
     run(scenario())
 
@@ -76,7 +83,7 @@ def test_after_a_failure_and_a_pause_the_log_is_opened_from_the_beginning(step, 
             with pytest.raises(TermClosedError, match="try again"):
                 await node.append(append())
             await edges.clock.advance(0.24)
-            assert node.term is None
+            assert edges.calls == STEPS[: until + 1]
             await edges.clock.advance(0.02)
             assert edges.calls[until + 1 :][:5] == STEPS
             assert node.term.opening.term == edges.term
@@ -95,10 +102,11 @@ def test_a_fault_of_the_oracle_ends_the_node():
 
 def test_a_term_that_is_closed_is_stopped_and_the_log_is_opened_again():
     async def scenario():
-        edges, opened = Edges(), []
+        edges = Edges()
+        opened: list[OpenTerm] = []
         async with running(edges, opened=opened.append) as (node, task):
             node.term.close()
-            with pytest.raises(TermClosedError):
+            with pytest.raises(TermClosedError, match="the log is not open"):
                 await node.append(append())
             await settle()
             first, second = opened
@@ -106,6 +114,7 @@ def test_a_term_that_is_closed_is_stopped_and_the_log_is_opened_again():
             assert (second.opening.term, second.acks.passed) == (2, 20)
             assert not first.supervisor._tasks
             assert await node.append(append()) == len(edges.records)
+            assert edges.records[-1].since == second.opening.end == 1
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
             assert task.cancelled()
@@ -192,5 +201,66 @@ def test_a_fault_of_a_term_is_raised_and_stops_the_appends_too(ends):
                 await waits
             with pytest.raises(ZeroDivisionError):
                 await task
+
+    run(scenario())
+
+
+def test_a_transaction_knows_what_became_of_each_of_its_appends():
+    async def scenario():
+        edges = Edges()
+        async with running(edges) as (node, _):
+            begins = [Append(CHANNEL, part=Part.BEGIN, lasts=lasts) for lasts in (1, 1000)]
+            for one in begins:
+                await node.append(one)
+            short, long = (node.term.transactions.kept[one.ts] for one in begins)
+            assert [short.begun, long.begun] == [2, 3]
+
+            def part(kind, number=1):
+                return Append(CHANNEL, ((1, 1, ""),), part=kind, transaction=begins[number].ts)
+
+            for name, failure in (("alloc", RpcError("no answer")), ("message", MessageTooLargeError("400"))):
+                edges.fails[name] = failure
+                body = part(Part.BODY)
+                with pytest.raises(type(failure)):
+                    await node.append(body)
+                assert (body.stage.value, long.under_way) == ("new" if name == "alloc" else "refused", set())
+            with pytest.raises(TransactionOverError):
+                await node.append(late := part(Part.COMMIT, 0))
+            assert (late.stage.value, short.ends) == ("refused", False)
+            assert late.ts not in {record.message.ts for record in edges.records}
+            edges.held = asyncio.Event()
+            waits = asyncio.create_task(node.append(part(Part.BODY)))
+            await settle()
+            with pytest.raises(TransactionBusyError):
+                await node.append(part(Part.COMMIT))
+            edges.held.set()
+            await waits
+            await node.append(commit := part(Part.COMMIT))
+            assert (long.under_way, long.commit, commit.stage.value) == (set(), commit.ts, "acknowledged")
+            assert not node.term.acks.waiting
+            for name, stage in (("alloc", "new"), ("message", "entered")):  # a fault tells nothing
+                edges.fails[name] = ZeroDivisionError()
+                with pytest.raises(ZeroDivisionError):
+                    await node.append(lost := part(Part.BODY, 0))
+                assert lost.stage.value == stage
+                assert lost in short.under_way
+
+    run(scenario())
+
+
+@pytest.mark.parametrize("kind", ["tick", "message"])
+@pytest.mark.parametrize("failure", [RpcError("no answer"), StoreError("broken")])
+def test_an_append_of_unknown_outcome_closes_the_term(kind, failure):
+    async def scenario():
+        edges = Edges(**{kind: failure})
+        opened: list[OpenTerm] = []
+        async with running(edges, opened=opened.append) as (node, _):
+            if kind == "message":
+                with pytest.raises(UnknownOutcomeError, match=f"message 20 may be in the log: {failure}"):
+                    await node.append(append())
+                await settle()
+            first, second = opened
+            assert (first.acks.is_open, first.closed.is_set()) == (False, True)
+            assert (second.acks.is_open, second.closed.is_set()) == (True, False)
 
     run(scenario())

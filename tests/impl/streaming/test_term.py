@@ -1,6 +1,7 @@
 """The parts of a term by themselves: acknowledgements, ticks, transactions, the flusher, both checkpoints."""
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 
@@ -18,9 +19,10 @@ from tidemark.impl.streaming.assembly import Assembled, Assembly
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.ports import Summary
+from tidemark.impl.streaming.reader import RecordLog, reader
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.time_tick import TimeTickOperator
-from tidemark.impl.streaming.transaction_messages import Part
+from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, at
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints, Opening
 from tidemark.impl.types import Row
@@ -60,6 +62,45 @@ def test_a_tick_is_the_acknowledged_prefix_and_the_rest_lies_behind_its_place():
     run(scenario())
 
 
+def test_a_tick_knows_places_of_what_had_ended_when_nothing_later_was_given():
+    async def scenario():
+        acks = manager(Edges())
+        assert (await acks.collect(), acks.confirmed) == (110, 0)  # no tick is in the log
+        one, two, three = (Append(CHANNEL) for _ in range(3))
+        await acks.admit(one)
+        acks.acknowledge(one, 7)
+        await acks.admit(two)
+        assert (await acks.collect(), acks.confirmed) == (120, 7)
+        acks = manager(Edges())
+        for append in (one, two, three):
+            await acks.admit(append)
+        acks.acknowledge(one, 1)
+        assert (await acks.collect(), acks.confirmed) == (110, 0)
+
+    run(scenario())
+
+
+def test_a_tick_is_drawn_when_no_admission_is_under_way():
+    async def scenario():
+        edges, gate = Edges(), asyncio.Event()
+
+        async def point(name):
+            if name == "ack.enter":
+                await gate.wait()
+
+        edges.preemption = SimpleNamespace(point=point)
+        acks = manager(edges)
+        append = Append(CHANNEL)
+        tasks = [asyncio.create_task(acks.admit(append)), asyncio.create_task(acks.collect())]
+        await settle()
+        assert (edges.calls, acks.drawn, acks.is_quiet) == (["alloc 1"], append, False)
+        gate.set()
+        assert await asyncio.gather(*tasks) == [None, None]
+        assert (acks.drawn, list(acks.waiting)) == (None, [110])
+
+    run(scenario())
+
+
 def test_a_term_that_is_over_notes_nothing():
     async def scenario():
         acks = manager(Edges())
@@ -78,7 +119,9 @@ def test_a_term_that_is_over_notes_nothing():
     run(scenario())
 
 
-@pytest.mark.parametrize(("open_at", "confirmed"), [({}, 12), ({50: Assembled(5, 400)}, 4)])
+@pytest.mark.parametrize(
+    ("open_at", "confirmed"), [({}, 12), ({50: Assembled(5, 400)}, 4), ({50: Assembled(20, 400)}, 12)]
+)
 def test_an_open_transaction_holds_the_place_of_a_tick_back(open_at, confirmed):
     async def scenario():
         acks = manager(Edges(), end=3, found=open_at)
@@ -113,6 +156,7 @@ def test_ticks_of_a_quiet_channel_are_held_back_for_so_many_rounds():
                 acks.acknowledge(append, 9)
             await edges.clock.advance(1)
             seen.append((len(ticks), operator.held_back))
+        assert [start for start, _ in ticks] == [0, 1, 9, 9]
         assert seen == [(1, 1), (1, 2), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 0)]
         task.cancel()
 
@@ -137,7 +181,10 @@ def test_a_round_without_an_answer_of_the_oracle_is_tried_again_in_the_next_one(
         assert ticks == [100]
         await edges.clock.advance(1)
         assert ticks == [100, 110]
-        task.cancel()
+        acks.is_open = False
+        await edges.clock.advance(1)
+        with pytest.raises(TermClosedError):
+            await task
 
     run(scenario())
 
@@ -177,9 +224,11 @@ def test_a_transaction_takes_bodies_and_one_end_while_it_is_open():
         ("admit", "m", Part.BODY, 10),
         ("admit", "n", Part.BODY, 10),
         ("admit", "busy", Part.COMMIT, 10),
-        ("landed", "m", 5),
-        ("admit", "busy too", Part.ROLLBACK, 10),
+        ("admit", "of c", Part.COMMIT, 20),
+        ("failed", "of c"),
         ("failed", "n"),
+        ("admit", "busy too", Part.ROLLBACK, 10),
+        ("landed", "m", 5),
         ("admit", "end", Part.COMMIT, 10),
         ("admit", "late", Part.BODY, 10),
         ("failed", "end"),
@@ -296,6 +345,18 @@ def test_records_go_on_before_an_open_transaction_and_nothing_is_cut_before_both
     run(scenario())
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_both_checkpoints_may_be_saved_at_once(order):
+    async def scenario():
+        edges = Edges()
+        recovery = await storage(edges)
+        recovery.observe(5, [insert(5, 7)])
+        await asyncio.gather(*[recovery.persist(), recovery.move_flusher(4)][::order])
+        assert recovery.saved == Checkpoints(flusher=4, recovery=5)
+
+    run(scenario())
+
+
 def flusher(edges, recovery, *, stored=()):
     return Flusher(
         log=edges,
@@ -306,6 +367,27 @@ def flusher(edges, recovery, *, stored=()):
         config=StreamingConfig(persist_seconds=1, retry_seconds=0.1),
         assembly=Assembly(),
     )
+
+
+def test_the_checkpoint_of_the_flusher_lies_before_an_open_transaction_and_what_is_not_stored():
+    async def scenario():
+        edges = Edges()
+        made = flusher(edges, await storage(edges))
+        begin, body = (
+            TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
+            TransactionMessage(3, CHANNEL, Part.BODY, 2, content=insert(3, 7)),
+        )
+        checkpoints = []
+        for message in (insert(1, 7), begin, body, Tick(5), TransactionMessage(6, CHANNEL, Part.COMMIT, 2)):
+            edges.add(message)
+            made.take(edges.records[-1])
+            checkpoints.append(made.checkpoint())
+        assert checkpoints == [0] * 5  # place 1 is not stored
+        await made.store_all()
+        assert edges.calls[-1] == "save_flusher 1"  # the tick that forgets the transaction has not come
+        assert edges.put_at == [(1, [insert(1, 7)]), (5, [at(insert(3, 7), 6)])]
+
+    run(scenario())
 
 
 def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
@@ -327,10 +409,49 @@ def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
         assert edges.calls[-1] == "save_recovery 4"
         await edges.clock.advance(0.1)
         assert edges.calls[-2:] == ["save_recovery 4", "truncate 4"]
+        assert edges.calls.count("save_recovery 4") == 2
         edges.add(insert(5, 7))
         await settle()
         assert edges.put_at[-1] == (5, [insert(5, 7)])
         for task in tasks:
             task.cancel()
+
+    run(scenario())
+
+
+# Readers.
+
+
+def test_a_reader_hands_each_message_on_once_and_goes_on_before_an_open_transaction():
+    async def scenario():
+        edges = Edges()
+        begin, body = (
+            TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
+            TransactionMessage(4, CHANNEL, Part.BODY, 2, content=insert(4, 7)),
+        )
+        commit = TransactionMessage(6, CHANNEL, Part.COMMIT, 2)
+        for message in (Tick(1), begin, insert(3, 7), body, Tick(5), commit, insert(7, 8), Tick(8)):
+            edges.add(message)
+        consumer = reader(edges, "dml_0")
+        packs = [await consumer.next_pack() for _ in range(3)]
+        assert [(pack.end, [message.ts for message in pack.messages]) for pack in packs] == [
+            (1, []),
+            (5, [3]),
+            (8, [6, 7]),
+        ]
+        assert [pack.finish.place for pack in packs] == [1, 2, 8]
+        entries = await RecordLog(edges, Assembly()).read("dml_0", 1)
+        assert [entry.place for entry in entries] == [1]
+
+    run(scenario())
+
+
+def test_a_reader_goes_on_before_a_message_that_is_later_than_its_tick():
+    async def scenario():
+        edges = Edges()
+        for message in (insert(5, 7), TransactionMessage(2, CHANNEL, Part.BEGIN, until=100), Tick(3)):
+            edges.add(message)
+        pack = await reader(edges, "dml_0").next_pack()
+        assert (pack.end, pack.messages, pack.finish.place) == (3, (), 1)
 
     run(scenario())

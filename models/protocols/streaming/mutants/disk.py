@@ -5,8 +5,8 @@ from __future__ import annotations
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.streaming.disk import DiskProgram
 
-DISK, TORN, TWICE = (
-    Host(f"streaming-impl-disk{name}", DiskProgram) for name in ("", "-torn-crash", "-twice")
+DISK, TORN, TWICE, FOREIGN = (
+    Host(f"streaming-impl-disk{name}", DiskProgram) for name in ("", "-torn-crash", "-twice", "-foreign-body")
 )
 LINES = "storage/file_log.py:"
 DURABLE = "acknowledged_appends_survive"
@@ -56,6 +56,19 @@ MUTANTS = patches(
         source="facts 11: recovery of the log, a torn line",
         tier="full",
         says="A term appends behind a line that is not whole, and no later term can read what they make.",
+    ),
+    Patch(
+        "a-term-begins-over-what-it-cannot-read",
+        at="storage/fenced_log.py:FencedLog.begin_term",
+        old="await self._load()",
+        new="""try:
+                    await self._load()
+                except CorruptDataError:
+                    self.broken = False""",
+        killer="what_is_no_message_is_refused",
+        on=FOREIGN,
+        source="facts 11: recovery of the log",
+        says="A term finds a record that is no message, and begins without it.",
     ),
     Patch(
         "rows-are-stored-with-their-own-timestamps",

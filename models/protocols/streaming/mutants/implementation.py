@@ -11,7 +11,6 @@ ONE, LATE, FLUSHER, OVERTAKEN = (
 )
 FLUSHER_CRASH = Host("streaming-impl-flusher-crash", streaming)
 ENDLESS = Host("streaming-endless", streaming)
-NO_ANSWER = Host("streaming-impl-no-answer", streaming)
 
 PAIRS = "tidemark.spec.streaming.variants.other_rules:"
 VARIANTS = "tidemark.models.protocols.streaming.mutants.specification:"
@@ -194,16 +193,6 @@ MUTANTS = patches(
         on=FLUSHER,
         source="B28",
         says="The log may be cut behind a checkpoint that the store does not have.",
-    ),
-    Patch(
-        "a-put-that-fails-waits-for-the-next-record",
-        at="streaming/flusher.py:Flusher._retried",
-        old="await self._clock",
-        new="return await self._clock",
-        killer="work_is_done",
-        on=NO_ANSWER,
-        source="B28",
-        says="A failed put is repeated when something else comes, and not before.",
     ),
     Patch(
         "what-is-not-known-is-refused",
