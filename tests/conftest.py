@@ -60,13 +60,11 @@ def _group(item: pytest.Item) -> str:
 
 @pytest.fixture(autouse=True)
 def _implementation_as_written() -> Iterator[None]:
-    """No test leaves the code of a patch behind. A slip on which the tests are tried stays in."""
-    from tidemark.models.mutation.patches import present, restore
+    """No test leaves the code of a patch behind."""
+    from tidemark.models.mutation.patches import restore
 
-    before = present()
     yield
-    if present() is not before:
-        restore()
+    restore()
 
 
 @pytest.fixture(scope="session")

@@ -245,12 +245,19 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while. Raises PatchError."""
-    put_in(patch)
+    """Run the changed code of a patch for a while: programs that are made meanwhile leave it in, and so does
+    ``restore``. Raises PatchError.
+    """
+    restore()
+    before = [(function, function.__code__) for function, _ in _codes(patch)]
+    for function, code in _codes(patch):
+        function.__code__ = code
     try:
         yield
     finally:
         restore()
+        for function, code in reversed(before):
+            function.__code__ = code
 
 
 def present() -> Patch | None:
