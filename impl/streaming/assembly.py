@@ -81,12 +81,7 @@ class Assembly:
         if message.part is Part.ROLLBACK:
             del self.kept[message.number]
         elif message.content is not None:
-            return self._keep(one, message.content)
-        return ()
-
-    def _keep(self, one: Assembled, body: DataMessage) -> tuple[ChannelMessage, ...]:
-        """Keep a body back."""
-        one.bodies.append(body)
+            one.bodies.append(message.content)
         return ()
 
     def _is_over(self, one: Assembled) -> bool:

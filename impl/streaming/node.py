@@ -9,7 +9,8 @@ from tidemark.impl.errors import RpcError, StoreError, TermClosedError, UnknownO
 from tidemark.impl.runtime import Supervisor, Work
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.ports import StreamingPorts
-from tidemark.impl.streaming.term import OpenTerm, StreamingParts
+from tidemark.impl.streaming.recovery_storage import RecoveryStorage
+from tidemark.impl.streaming.term import OpenTerm
 from tidemark.impl.streaming.values import Append
 
 
@@ -20,7 +21,6 @@ class StreamingNode:
     Milvus: IsStreamingServiceEnabled
 
     Args:
-        term_class: class of what is in memory while the log is open.
         opened: told of each new term.
 
     Attributes:
@@ -32,17 +32,13 @@ class StreamingNode:
         *,
         ports: StreamingPorts,
         config: StreamingConfig | None = None,
-        parts: StreamingParts | None = None,
-        term_class: type[OpenTerm] = OpenTerm,
         opened: Callable[[OpenTerm], None] | None = None,
     ) -> None:
         self.term: OpenTerm | None = None
         self._ports = ports
         self._config = config if config is not None else StreamingConfig()
-        self._parts = parts if parts is not None else StreamingParts()
         self._appends = Supervisor()
         self._callers: dict[asyncio.Future[None], None] = {}
-        self._term_class = term_class
         self._opened = opened
 
     async def run(self) -> None:
@@ -73,11 +69,7 @@ class StreamingNode:
         await self._appends.stop()
         for caller in self._callers:
             if not caller.done():
-                self._tell(caller)
-
-    def _tell(self, caller: asyncio.Future[None]) -> None:
-        """What has begun may be in the log."""
-        caller.set_exception(UnknownOutcomeError("the node has ended; the append may be in the log"))
+                caller.set_exception(UnknownOutcomeError("the node has ended; the append may be in the log"))
 
     async def _open(self) -> OpenTerm:
         """Begin a term: fence the earlier ones first, then ask for a timestamp; it is greater than theirs."""
@@ -85,7 +77,7 @@ class StreamingNode:
         while True:
             try:
                 opening = await ports.log.begin_term()
-                recovery = self._parts.recovery(store=ports.checkpoints, log=ports.log)
+                recovery = RecoveryStorage(store=ports.checkpoints, log=ports.log)
                 await recovery.load()
                 stored = await ports.messages.places(recovery.start())
                 records = await ports.log.scan(recovery.start())
@@ -93,7 +85,7 @@ class StreamingNode:
             except (RpcError, StoreError):
                 await ports.clock.sleep(self._config.retry_seconds)
             else:
-                self.term = self._term_class(
+                self.term = OpenTerm(
                     opening=opening,
                     first=first,
                     recovery=recovery,
@@ -101,7 +93,6 @@ class StreamingNode:
                     records=records,
                     ports=ports,
                     config=self._config,
-                    parts=self._parts,
                 )
                 return self.term
 

@@ -64,12 +64,8 @@ class RecoveryStorage:
             await self._store.save_recovery(summary)
             self.saved = Checkpoints(flusher=self.saved.flusher, recovery=summary.start)
         if self.start():
-            await self._log.truncate(self._cut())
+            await self._log.truncate(self.start())
 
     def needed(self) -> int:
         """The records go on behind this place."""
         return self.observed if self.earliest is None else min(self.observed, self.earliest - 1)
-
-    def _cut(self) -> int:
-        """The log is cut behind this place."""
-        return min(self.saved.flusher, self.saved.recovery)

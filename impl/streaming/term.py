@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 from tidemark.impl.errors import (
     MessageTooLargeError,
@@ -29,18 +28,6 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import Tick
 
 
-@dataclass(frozen=True, kw_only=True)
-class StreamingParts:
-    """Which class plays which part of a node."""
-
-    acks: type[AckManager] = AckManager
-    operator: type[TimeTickOperator] = TimeTickOperator
-    flusher: type[Flusher] = Flusher
-    recovery: type[RecoveryStorage] = RecoveryStorage
-    transactions: type[Transactions] = Transactions
-    assembly: type[Assembly] = Assembly
-
-
 class OpenTerm:
     """What a node has in memory while its log is open. Closing it loses all of that.
 
@@ -62,28 +49,27 @@ class OpenTerm:
         records: Sequence[Record],
         ports: StreamingPorts,
         config: StreamingConfig,
-        parts: StreamingParts,
     ) -> None:
         self.opening = opening
         self.closed = asyncio.Event()
         self.recovery = recovery
-        self.transactions = parts.transactions(_open_in(records, parts.assembly()))
-        self.acks = parts.acks(
+        self.transactions = Transactions(_open_in(records))
+        self.acks = AckManager(
             opening=opening,
             first=first,
             oracle=ports.oracle,
             preemption=ports.preemption,
             transactions=self.transactions,
         )
-        self.operator = parts.operator(acks=self.acks, write=self._write, clock=ports.clock, config=config)
-        self.flusher = parts.flusher(
+        self.operator = TimeTickOperator(acks=self.acks, write=self._write, clock=ports.clock, config=config)
+        self.flusher = Flusher(
             log=ports.log,
             store=ports.messages,
             recovery=recovery,
             stored=stored,
             clock=ports.clock,
             config=config,
-            assembly=parts.assembly(),
+            assembly=Assembly(),
         )
         self.supervisor = Supervisor()
         self._log = ports.log
@@ -134,13 +120,9 @@ class OpenTerm:
         try:
             return await self._log.append(self.opening.term, since, message)
         except (RpcError, StoreError) as failure:
-            self._lose_track()
+            self.close()
             kind = "tick" if isinstance(message, Tick) else "message"
             raise UnknownOutcomeError(f"{kind} {message.ts} may be in the log: {failure}") from failure
-
-    def _lose_track(self) -> None:
-        """It is not known what an append has come to."""
-        self.close()
 
     def close(self) -> None:
         """The term is over: nothing of its memory counts any more."""
@@ -154,8 +136,9 @@ class OpenTerm:
         self.supervisor.check()
 
 
-def _open_in(records: Sequence[Record], assembly: Assembly) -> Mapping[TransactionId, Assembled]:
+def _open_in(records: Sequence[Record]) -> Mapping[TransactionId, Assembled]:
     """The transactions that are open at the end of these records."""
+    assembly = Assembly()
     for record in records:
         assembly.take(record)
     return assembly.open()

@@ -62,15 +62,11 @@ class Transactions:
         if append.part is Part.BODY:
             one.under_way.add(append)
             return
-        self._check_bodies(append, one)
-        one.ends = True
-
-    def _check_bodies(self, append: Append, one: Transaction) -> None:
-        """Nothing may come behind a commit."""
-        if one.under_way:
+        if one.under_way:  # nothing may come behind a commit
             raise TransactionBusyError(
                 f"transaction {append.transaction} has {len(one.under_way)} bodies under way; wait for them"
             )
+        one.ends = True
 
     def stamped(self, append: Append) -> None:
         """An append has its timestamp, and is sent next. Raise TransactionOverError: it is too late."""

@@ -245,7 +245,10 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while; ``restore`` does not take it out. Raises PatchError."""
+    """Run the changed code of a patch for a while: programs that are made meanwhile leave it in, and so does
+    ``restore``. Raises PatchError.
+    """
+    restore()
     codes = _codes(patch)
     before = [function.__code__ for function, _ in codes]
     for function, code in codes:
@@ -253,6 +256,7 @@ def patched(patch: Patch) -> Iterator[None]:
     try:
         yield
     finally:
+        restore()
         for (function, _), code in zip(codes, before, strict=True):
             function.__code__ = code
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
-from enum import Enum
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -54,52 +54,30 @@ _WITHIN = 3
 """After this message, within the transaction, and at the end the records are saved, and the log is cut."""
 
 
-class _NoPart(Enum):
-    """What no node writes as the part of a message."""
-
-    MIDDLE = "middle"
-
-
-def _foreign(kind: str) -> TransactionMessage:
-    """A record that no node writes: with another part, or with a tick as its content."""
-    no: Any = _NoPart.MIDDLE
-    tick: Any = Tick(7)
-    if kind == "part":
-        return TransactionMessage(7, _CHANNEL, no, 2)
-    return TransactionMessage(7, _CHANNEL, Part.BODY, 2, content=tick)
+def _body(ts: int, append: Append) -> TransactionMessage:
+    append.ts = ts
+    return TransactionMessage(ts, _CHANNEL, Part.BODY, 2, content=append.content())
 
 
-def _script(*, deletes: bool) -> list[StreamingMessage]:
-    """What is appended, in this order; the number of the transaction is 2.
-
-    deletes: its second body deletes a key; like each row, in a segment with the number of the key.
-    """
-
-    def body(ts: int, key: int) -> TransactionMessage:
-        if deletes and key == _SECOND:
-            append = Append(_CHANNEL, deletes=(key,), level_zero=key, ts=ts)
-        else:
-            append = Append(_CHANNEL, ((key, key, ""),), ts=ts)
-        return TransactionMessage(ts, _CHANNEL, Part.BODY, 2, content=append.content())
-
-    return [
-        Append(_CHANNEL, ((_PLAIN, _PLAIN, ""),), ts=1).content(),
-        TransactionMessage(2, _CHANNEL, Part.BEGIN, until=100),
-        body(3, _FIRST),
-        body(4, _SECOND),
-        TransactionMessage(_COMMIT, _CHANNEL, Part.COMMIT, 2),
-        Tick(6),
-    ]
+SCRIPT: Sequence[StreamingMessage] = (
+    Append(_CHANNEL, ((_PLAIN, _PLAIN, ""),), ts=1).content(),
+    TransactionMessage(2, _CHANNEL, Part.BEGIN, until=100),
+    _body(3, Append(_CHANNEL, ((_FIRST, _FIRST, ""),))),
+    _body(4, Append(_CHANNEL, deletes=(_SECOND,), level_zero=_SECOND)),
+    TransactionMessage(_COMMIT, _CHANNEL, Part.COMMIT, 2),
+    Tick(6),
+)
+"""What is appended, in this order. Each row, and the delete, is in a segment with the number of its key."""
 
 
 class DiskProgram(Program):
     """One machine.
 
     Args:
-        messages: timestamps of those of the script that are appended.
-        deletes: the transaction deletes a key.
-        foreign: what no node writes comes into the log at the end, and a new term begins.
-        faults: power failures and torn writes.
+        messages: timestamps of those of the script that are appended: a row, a transaction (2 to 5), a tick.
+        crashes: budget of power failures.
+        torn_writes: budget of writes that fail half-way.
+        foreign: in the end a body that is neither rows nor deletes comes into the log, and a term begins.
 
     Attributes:
         places: by timestamp the place of each message that was acknowledged.
@@ -110,21 +88,22 @@ class DiskProgram(Program):
 
     def __init__(
         self,
-        messages: Sequence[int],
         *,
-        deletes: bool,
-        foreign: str,
-        faults: FaultBudget,
+        messages: Sequence[int] = (1, 2, 3, 4, 5, 6),
+        crashes: int = 0,
+        torn_writes: int = 0,
+        foreign: bool = False,
     ) -> None:
-        self.script = [message for message in _script(deletes=deletes) if message.ts in messages]
-        crashable = frozenset({_MACHINE} if faults.crashes else ())
-        self.settings = Settings(faults=faults, crashable=crashable)
+        self.script = [message for message in SCRIPT if message.ts in messages]
+        self.settings = Settings(
+            faults=FaultBudget(crashes=crashes, torn_writes=torn_writes),
+            crashable=frozenset({_MACHINE} if crashes else ()),
+        )
         self.places: dict[int, int] = {}
         self.tried: set[int] = set()
         self.terms: list[int] = []
+        self._foreign = foreign
         self.rows: Counter[int] | None = None
-        self.is_refused = False
-        self._foreign = _foreign(foreign) if foreign else None
         self._wrong: str | None = None
 
     def build(self, world: World) -> None:
@@ -140,8 +119,8 @@ class DiskProgram(Program):
         while self._wrong is None:
             try:
                 await self._live()
-                if self._foreign is not None:
-                    await self._find_foreign(self._foreign)
+                if self._foreign:
+                    await self._find_foreign()
             except StoreError:
                 continue  # a write has failed: the next term looks at the files
             except (CorruptDataError, LogCutError) as damage:
@@ -174,16 +153,14 @@ class DiskProgram(Program):
                 await recovery.persist()
         self._finish(await store.messages(), recovery)
 
-    async def _find_foreign(self, message: TransactionMessage) -> None:
-        """A record that no node writes comes into the log, and the next term looks for what is in it."""
-        log = FencedLog(_ROOT, files=self.system.operations(), per_file=2)
+    async def _find_foreign(self) -> None:
+        log, later = (FencedLog(_ROOT, files=self.system.operations(), per_file=2) for _ in range(2))
         opening = await log.begin_term()
-        await log.append(opening.term, 0, message)
-        later = FencedLog(_ROOT, files=self.system.operations(), per_file=2)
-        try:
+        tick: Any = Tick(7)
+        await log.append(opening.term, 0, TransactionMessage(7, _CHANNEL, Part.BODY, 2, content=tick))
+        with suppress(CorruptDataError):
             await later.begin_term()
-        except CorruptDataError:
-            self.is_refused = True
+            self._wrong = f"{REFUSED}: a term begins over a body that is a tick"
 
     async def _append(self, log: FencedLog, opening: Opening, message: StreamingMessage) -> None:
         """Append a message once. A transaction goes on only if all of it so far was acknowledged."""
@@ -254,8 +231,6 @@ class DiskProgram(Program):
         """The last life has come to its end, unless the machine is dead."""
         if self._wrong or self.rows is None:
             return self._wrong or f"{ONCE}: a life does not come to its end"
-        if self._foreign is not None and not self.is_refused:
-            return f"{REFUSED}: a term begins over {self._foreign!r}"
         return None
 
     def final(self) -> Hashable:
@@ -274,25 +249,3 @@ class _NoClock:
     async def sleep(self, seconds: float) -> None:
         """See Clock."""
         raise AssertionError(f"waits for {seconds} s")
-
-
-def disk(
-    *,
-    messages: Sequence[int] = (1, 2, 3, 4, 5, 6),
-    deletes: bool = False,
-    foreign: str = "",
-    crashes: int = 0,
-    torn_writes: int = 0,
-) -> DiskProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        messages: timestamps of those that are appended: a row, a transaction (2 to 5), a tick.
-        deletes: the transaction deletes a key.
-        foreign: what no node writes comes into the log at the end: a message with another "part", or a "body"
-            that is neither rows nor deletes. Empty: nothing.
-        crashes: budget of power failures.
-        torn_writes: budget of writes that fail half-way.
-    """
-    faults = FaultBudget(crashes=crashes, torn_writes=torn_writes)
-    return DiskProgram(messages, deletes=deletes, foreign=foreign, faults=faults)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
@@ -157,9 +158,13 @@ class LogCalls:
 
 
 class Objects:
-    """Object storage and checkpoints. What a caller has begun that dies or gives up is over, and not done."""
+    """Object storage and checkpoints. What a caller has begun that dies or gives up is over, and not done.
 
-    def __init__(self, world: World) -> None:
+    failing: where the first save has no answer, and is not done.
+    """
+
+    def __init__(self, world: World, *, failing: Collection[str] = ()) -> None:
+        self.failing = set(failing)
         self._world = world
         self._content: dict[str, Any] = {
             FLUSHER: 0, RECOVERY: Summary(), STORED: frozenset()
@@ -204,6 +209,10 @@ class Objects:
             self._world.touch(writes=self._bit(key))
             self._content[key] = change(self._content[key])
 
+        if key in self.failing:
+            self.failing.remove(key)
+            await self._world.operation("no answer", lambda: None)
+            raise StoreError(f"{title} has no answer")
         await self._world.operation(title, effect)
 
 

@@ -46,6 +46,13 @@ MOST_BYTES = 200
 TICK, PERSIST, RETRY = "timer.tick", "timer.persist", "timer.retry"
 
 
+LISTED = "the_list_holds_what_is_entered"
+"""Claim id: the acknowledgement manager of an open term waits for each append that is entered and has not
+ended, and for no other."""
+PASSES = "a_tick_may_pass_what_is_acknowledged"
+"""Claim id: the prefix that the next tick finds reaches each acknowledged append below all that wait."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamingScenario:
     """What happens in a program of a streaming node.
@@ -61,6 +68,7 @@ class StreamingScenario:
         overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
             client has its answer.
         endless: ticks are looked for again and again; the oracle answers them only where they are needed.
+        failing: the first save of each kind has no answer.
         faults: crashes of the node, calls whose outcome is unknown.
     """
 
@@ -73,6 +81,7 @@ class StreamingScenario:
     early: bool = False
     overtaken: bool = False
     endless: bool = False
+    failing: bool = False
     faults: FaultBudget = field(default_factory=FaultBudget)
 
     @property
@@ -110,6 +119,7 @@ class StreamingProgram(RefiningProgram):
     """
 
     table = "streaming"
+    claims = (LISTED, PASSES)
 
     def __init__(self, scenario: StreamingScenario, *, protocol: str = SPECIFICATION) -> None:
         super().__init__(_abstraction(scenario, protocol))
@@ -121,7 +131,11 @@ class StreamingProgram(RefiningProgram):
         self.oracle = self._sparing() if scenario.endless else OracleProcess()
         self.log = LogProcess(most_bytes=MOST_BYTES)
         ticks = math.inf if scenario.endless else scenario.ticks
-        self.left: dict[str, float] = {TICK: ticks, PERSIST: scenario.persists, RETRY: 1}
+        self.left: dict[str, float] = {
+            TICK: ticks,
+            PERSIST: scenario.persists,
+            RETRY: 1 + 3 * scenario.failing,
+        }
         self._asked: set[int] = set()
         self._come: set[int] = set()
         self._answered: set[int] = set()
@@ -143,7 +157,7 @@ class StreamingProgram(RefiningProgram):
         """Define the processes."""
         self.answers = Answers(world)
         self.log.open(world)
-        self.objects = Objects(world)
+        self.objects = Objects(world, failing=(FLUSHER, RECOVERY, STORED) if self.scenario.failing else ())
         world.process(LOG, self.log.run, daemon=True)
         world.process(NODE, self._run_node, daemon=True)
 
@@ -219,6 +233,22 @@ class StreamingProgram(RefiningProgram):
             return f"place {values['reading'] + 1} is not read"
         return "a message is not stored" if "buffered" in values["copy"].values() else None
 
+    def complaint(self) -> str | None:
+        """What the acknowledgement manager of the open term has wrong."""
+        if self.term is None or self.term.closed.is_set():
+            return None
+        acks = self.term.acks
+        mine = [append for append in self.appends if append.term == acks.term]
+        entered = sorted(one.ts for one in mine if one.stage is AppendStage.ENTERED)
+        drawn = [one for one in mine if one.stage is AppendStage.DRAWN]
+        if sorted(acks.waiting) != entered or acks.drawn is not (drawn[0] if drawn else None):
+            return f"{LISTED}: {sorted(acks.waiting)} wait, and {entered} are entered; drawn is {acks.drawn}"
+        done = [one.ts for one in mine if one.stage is AppendStage.ACKNOWLEDGED]
+        below = max((ts for ts in done if all(ts < other for other in entered)), default=0)
+        if acks.prefix() < below:
+            return f"{PASSES}: the prefix is {acks.prefix()}, and {below} is acknowledged"
+        return None
+
     def observe(self) -> Observation:
         """Return what node, log and stores hold."""
         lane = self.world.lanes[NODE]
@@ -246,6 +276,7 @@ class StreamingProgram(RefiningProgram):
             (
                 tuple(sorted(self.left.items())),
                 self.oracle.given,
+                tuple(sorted(self.objects.failing)),
                 tuple(sorted(self._asked)),
                 tuple(sorted(self._come)),
                 tuple(sorted(self._answered)) if self.scenario.overtaken else (),
@@ -308,6 +339,7 @@ def streaming(
     early: bool = False,
     overtaken: bool = False,
     endless: bool = False,
+    failing: bool = False,
     crashes: int = 0,
     late: int = 0,
     lost_answers: int = 0,
@@ -326,6 +358,7 @@ def streaming(
         overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
             client has its answer.
         endless: ticks are looked for again and again; the oracle answers them only where they are needed.
+        failing: the first save of each kind has no answer.
         crashes: budget of crashes of the node.
         late: budget of appends that time out and come later.
         lost_answers: budget of appends that happen and time out.
@@ -341,6 +374,7 @@ def streaming(
         early=early,
         overtaken=overtaken,
         endless=endless,
+        failing=failing,
         faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
     )
     return StreamingProgram(scenario, protocol=protocol)

@@ -7,7 +7,6 @@ import pytest
 
 from tests.impl.parts import run
 from tidemark.impl.errors import (
-    CorruptDataError,
     LogCutError,
     MessageTooLargeError,
     StoreError,
@@ -22,12 +21,10 @@ from tidemark.impl.storage.files import SystemFiles
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
-from tidemark.impl.streaming.ports import StreamingPorts, Summary
+from tidemark.impl.streaming.ports import StreamingPorts
 from tidemark.impl.streaming.reader import reader
-from tidemark.impl.streaming.recovery_storage import RecoveryStorage
-from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, decode_any, encode_any
+from tidemark.impl.streaming.transaction_messages import Part
 from tidemark.impl.streaming.values import Append
-from tidemark.impl.types import Row
 from tidemark.impl.values.messages import DeleteMessage, InsertMessage, Tick
 
 CHANNEL = "dml_0_1v0"
@@ -186,19 +183,6 @@ def test_readers_that_go_on_from_any_record_miss_nothing_later(tmp_path):
     run(scenario())
 
 
-def test_a_caller_that_is_cancelled_does_not_cancel_its_append(tmp_path):
-    async def scenario():
-        async with running(tmp_path, Counter()) as (node, log, _, _):
-            caller = asyncio.create_task(node.append(rows(1)))
-            await asyncio.sleep(0)
-            caller.cancel()
-            await asyncio.gather(caller, return_exceptions=True)
-            await until(lambda: any(isinstance(r.message, InsertMessage) for r in log.records))
-            await until(lambda: not node.term.acks.waiting and node.term.acks.is_quiet)
-
-    run(scenario())
-
-
 def test_the_ticks_of_an_idle_channel_are_held_back_and_come_at_last(tmp_path):
     async def scenario():
         config = StreamingConfig(tick_seconds=0.002, idle_rounds=10**6, persist_seconds=1, retry_seconds=0.1)
@@ -213,21 +197,6 @@ def test_the_ticks_of_an_idle_channel_are_held_back_and_come_at_last(tmp_path):
             assert log.end == end
         async with running(tmp_path, Counter()) as (node, log, _, _):
             await until(lambda: log.end > end + 4)  # every fourth round
-
-    run(scenario())
-
-
-def test_rows_that_are_read_again_are_counted_once(tmp_path):
-    async def scenario():
-        store = SqliteStreamingStore(tmp_path / "stored.sqlite")
-        await store.save_recovery(Summary(2, {0: 2}, 2))
-        recovery = RecoveryStorage(store=store, log=FencedLog(tmp_path / "log"))
-        await recovery.load()
-        assert recovery.start() == 0  # the flusher has stored nothing
-        for place in (1, 2, 3):
-            recovery.observe(place, [InsertMessage(place, CHANNEL, (Row(place, 0, place),))])
-        assert (recovery.rows, recovery.observed) == ({0: 3}, 3)
-        await store.close()
 
     run(scenario())
 
@@ -345,25 +314,3 @@ def test_records_that_were_saved_within_a_transaction_count_it_in_the_end(tmp_pa
             assert (await store.load())[1].rows == {0: 2, 1: 1}
 
     run(scenario())
-
-
-@pytest.mark.parametrize("part", list(Part))
-def test_a_message_of_a_transaction_comes_back_from_the_log(part):
-    append = Append(CHANNEL, deletes=(4, 5), part=part, transaction=3, lasts=7, ts=9)
-    message = append.message()
-    assert isinstance(message, TransactionMessage)
-    assert decode_any(encode_any(message)) == message
-    assert (message.until, message.number) == ((16, 9) if part is Part.BEGIN else (0, 3))
-
-
-@pytest.mark.parametrize(
-    "document",
-    [
-        ["transaction", 1, "c", "middle", 0, 0, None],
-        ["transaction", 1, "c", "body", 0, 0, ["tick", 3]],
-        ["x"],
-    ],
-)
-def test_damage_is_no_message_of_a_transaction(document):
-    with pytest.raises(CorruptDataError, match="restore the log"):
-        decode_any(document)

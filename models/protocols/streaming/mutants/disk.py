@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.disk import disk
+from tidemark.models.protocols.streaming.disk import DiskProgram
 
-DISK, DELETES, TORN, TWICE, FOREIGN = (
-    Host(f"streaming-impl-disk{name}", disk)
-    for name in ("", "-deletes", "-torn-crash", "-twice", "-foreign-body")
+DISK, TORN, TWICE, FOREIGN = (
+    Host(f"streaming-impl-disk{name}", DiskProgram) for name in ("", "-torn-crash", "-twice", "-foreign-body")
 )
 LINES = "storage/file_log.py:"
 DURABLE = "acknowledged_appends_survive"
@@ -77,7 +76,7 @@ MUTANTS = patches(
         old="at(body, message.ts) for body in ",
         new="",
         killer="stored_with_the_timestamp_of_its_commit",
-        on=DELETES,
+        on=DISK,
         source="facts 11: transactions",
         says="The flusher stores the rows and deletes of a transaction as their messages came.",
     ),

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.idle import idle
+from tidemark.models.protocols.streaming.idle import IdleProgram
 
-IDLE = Host("streaming-impl-idle", idle)
+IDLE = Host("streaming-impl-idle", IdleProgram)
 HELD_BACK = "streaming/time_tick.py:TimeTickOperator._is_held_back"
 
 MUTANTS = patches(

@@ -9,9 +9,9 @@ MUTANTS = patches(
     __name__,
     Patch(
         "bodies-come-before-the-commit",
-        at="streaming/assembly.py:Assembly._keep",
-        old="return ()",
-        new="return (body,)",
+        at="streaming/assembly.py:Assembly._go_on",
+        old="one.bodies.append(message.content)",
+        new="one.bodies.append(message.content)\n            return (message.content,)",
         killer="conformance",
         on=Host("transactions-driven", TransactionsAdapter),
         source="facts 11: whole or not at all",
