@@ -2,19 +2,19 @@
 
 A module of mutants lists them::
 
-    ALONE = Host("retries-impl-client", client_life.life)
+    READ = Host("parts-impl-read", parts)
 
     MUTANTS = patches(
         __name__,
         Patch(
-            "a-session-has-its-latest-timestamp",
-            at="client/session.py:Session._note",
-            old="max(self.timestamp, ts)",
-            new="ts",
-            killer="a_session_knows_its_greatest_timestamp",
-            on=ALONE,
-            source="facts 6.1",
-            says="An answer at an older moment sets the session back.",
+            "an-answer-has-a-later-moment",
+            at="proxy/reads.py:ReadPath._reduce",
+            old="answer.moment for",
+            new="answer.moment + 1 for",
+            killer="parts.moments_were_issued",
+            on=READ,
+            source="facts 6.2; B40",
+            says="The proxy notes a moment above the one that the channels have answered at.",
         ),
     )
 
@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -38,7 +38,7 @@ from typing import Any
 from tidemark.models.mutation.declared import Declared
 from tidemark.models.mutation.source.edits import Function
 from tidemark.models.mutation.source.mutants import SourceMutant, functions
-from tidemark.models.mutation.source.planting import compiled, function_of, module_name
+from tidemark.models.mutation.source.planting import compiled, exchanged, function_of, module_name
 from tidemark.models.rooms import PACKAGE, ROOT
 from tidemark.spec.language.errors import SpecError
 
@@ -245,12 +245,11 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while. Raises PatchError."""
-    put_in(patch)
-    try:
+    """Run the changed code of a patch for a while. ``restore`` leaves it in. Raises PatchError."""
+    with ExitStack() as changed:
+        for function, code in patch.codes():
+            changed.enter_context(exchanged(function, code))
         yield
-    finally:
-        restore()
 
 
 def present() -> Patch | None:
