@@ -51,8 +51,9 @@ def _programs(manifests: Iterable[Manifest]) -> Iterator[tuple[str, ProgramRef]]
     """Programs, and mutants of programs, by name."""
     for manifest in manifests:
         hosts: dict[str, InterleaveEntry] = {entry.name: entry for entry in manifest.interleave}
-        for name, host in hosts.items():
-            yield name, program_of(host)
+        walked = [entry for entry in manifest.conform if entry.program is not None]
+        for host in (*hosts.values(), *walked):
+            yield host.name, program_of(host)
         for mutant in manifest.mutant:
             if mutant.instance in hosts:
                 changed = hosts[mutant.instance].model_copy(update={"program": mutant.ref})
