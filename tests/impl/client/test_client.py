@@ -151,7 +151,7 @@ def test_pages_name_the_last_key_and_the_moments_of_the_first_page():
         client.session.wrote(7)
         pages = client.pages("c", size=2, level=ConsistencyLevel.SESSION, at_least=21)
         assert [list(page.rows) async for page in pages] == [[4, 1], [9, 5], []]
-        first = {"limit": 2, "after": None, "moments": {}}
+        first: dict[str, object] = {"limit": 2, "after": None, "moments": {}}
         asked = [first, *({"limit": 2, "after": key, "moments": {"x": 30, "y": 1}} for key in (4, 9))]
         assert proxy.calls == [
             ("read", {"collection": "c", "level": "session", "ts": 7, "keys": None, "page": page})

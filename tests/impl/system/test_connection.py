@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import cast
 
 import pytest
 
@@ -16,7 +17,8 @@ class Wire:
     def __init__(self):
         self.lines, self.closed, self.broken = [], False, None
         self.reader = asyncio.StreamReader()
-        self.connection = TcpConnection(self.reader, self, {"proxy": 2, "level": "all"})
+        writer = cast("asyncio.StreamWriter", self)
+        self.connection = TcpConnection(self.reader, writer, {"proxy": 2, "level": "all"})
 
     def write(self, data):
         assert data.endswith(b"\n")
