@@ -2,6 +2,7 @@
 
 import asyncio
 import itertools
+from typing import Any, cast
 
 import pytest
 
@@ -62,7 +63,7 @@ def test_another_failure_is_raised_at_once(failure):
             made.append(version)
             raise failure
 
-        cache = SchemaCache(None)
+        cache = SchemaCache(cast("Any", None))
         cache.versions["c"] = 1
         with pytest.raises(type(failure)) as raised:
             await cache.retried("c", request)

@@ -1,6 +1,7 @@
 """The proxy's read path: guarantees by level, further pages, several channels and replicas."""
 
 import asyncio
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,8 @@ class World:
 
     def __init__(self, *, alloc=100, now=90, config=None, **answers):
         self.asked, self.answers, self.phases = [], answers, []
-        self.stamp, self.time, self.task = alloc, now, None
+        self.stamp, self.time = alloc, now
+        self.task: Any = None
         self.reader = Reader(
             oracle=self, clock=self, replicas=self, config=config or ReaderConfig(graceful_ts=15)
         )

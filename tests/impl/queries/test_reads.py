@@ -1,6 +1,7 @@
 """Reads over channels: what a request asks of the nodes, and what a node answers."""
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 
@@ -24,7 +25,8 @@ class Node:
     node_id = "n"
 
     def __init__(self):
-        self.supervisor, self.requests = Supervisor(), asyncio.Queue()
+        self.supervisor = Supervisor()
+        self.requests: asyncio.Queue[QueryRequest] = asyncio.Queue()
         self.next_request, self.asked, self.results, self.fault = self.requests.get, [], [], None
 
     async def serve(self, channel, read, *, deadline):
@@ -59,7 +61,10 @@ def test_a_request_asks_for_its_channels_and_an_answer_has_no_others(more, guara
                 asked.append((collection, channels, read))
                 return {channel: ShardAnswer(12, ()) for channel in "abc"}
 
-        reads = ChannelReads(oracle=None, clock=None, requests=Requests(), config=ReaderConfig(deadline=2.5))
+        requests, nothing = cast("Any", Requests()), cast("Any", None)
+        reads = ChannelReads(
+            oracle=nothing, clock=nothing, requests=requests, config=ReaderConfig(deadline=2.5)
+        )
         task = ReadTask(ConsistencyLevel.SESSION, ("a", "b"), collection="things", client_ts=5, **more)
         assert (await reads.execute(task)).moments == {"a": 12, "b": 12}
         keys, nearest = more.get("keys"), more.get("nearest")
@@ -71,7 +76,7 @@ def test_a_request_asks_for_its_channels_and_an_answer_has_no_others(more, guara
 
 def test_a_node_answers_each_request_with_what_it_serves():
     async def scenario():
-        node = Node()
+        node: Any = Node()
         following = asyncio.create_task(NodeFollower(node, node).follow(node))
         page = AskedRead(("a", "b"), 8, {"a": 8, "b": 7}, (2,), 2.5, NEAREST)
         await node.requests.put(QueryRequest(1, "things", page))
@@ -106,7 +111,7 @@ def test_a_request_has_an_id_of_the_proxy_as_its_number():
             async def take(self, count):
                 return [(7, 6 + count)] if count else []
 
-        proxy = Proxy()
+        proxy: Any = Proxy()
         with pytest.raises(RpcError, match="this proxy has no source of ids"):
             await HostNumbers(proxy).next_id()
         proxy.ids = proxy

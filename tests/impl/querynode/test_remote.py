@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedE
 from tidemark.impl.types import Row
 
 ANSWER = ShardAnswer(40, (Row(12, 3, 5, "a"), Row(30, 4, 9, "b")))
-ASKED = {"guarantee": 7, "mvcc": None, "keys": None, "deadline": 9.5}
+ASKED: dict[str, Any] = {"guarantee": 7, "mvcc": None, "keys": None, "deadline": 9.5}
 ENDED = ConnectionLostError("the connection has ended")
 AT = "query node at port 7001: "
 
