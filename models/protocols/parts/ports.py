@@ -247,18 +247,6 @@ class Requests:
         self._writer.close()
 
 
-class NoEdge:
-    """Oracle and clock of reads that ask neither."""
-
-    async def alloc(self, count: int) -> int:
-        """See Oracle."""
-        raise NotImplementedError(f"{count} timestamps")
-
-    def now(self) -> int:
-        """See ReadClock."""
-        raise NotImplementedError
-
-
 class NoObjects:
     """The object store of a node that loads nothing."""
 

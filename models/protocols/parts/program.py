@@ -35,11 +35,11 @@ from tidemark.models.protocols.parts.ports import (
     TRANSIT,
     Coordinator,
     Logs,
-    NoEdge,
     NoObjects,
     Transit,
 )
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
+from tidemark.models.protocols.queries.searches import NoEdge
 from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program

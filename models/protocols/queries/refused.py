@@ -93,8 +93,10 @@ class RefusedProgram(Program):
         releases: the collection is released. requests: how many clients ask.
     """
 
-    claims = (ENDS, IN_VAIN, WHOLE)
+    claims: tuple[str, ...] = (ENDS, IN_VAIN, WHOLE)
     settings = Settings(clock=ClockOrder.UNTIMED)
+    node_class = Node
+    """Class of the nodes."""
 
     def __init__(
         self,
@@ -105,7 +107,7 @@ class RefusedProgram(Program):
         releases: bool,
         requests: int,
     ) -> None:
-        self.nodes = [Node(self, number, serves) for number, serves in enumerate(nodes)]
+        self.nodes = [self.node_class(self, number, serves) for number, serves in enumerate(nodes)]
         self.leaves, self.comes, self.releases = leaves, comes, releases
         self.released = False
         self.asked: dict[int, tuple[str, ...]] = {}
