@@ -89,10 +89,11 @@ class Walk(StateStrategy):
     def _weight(self, kind: str, label: str) -> int:
         rule = FAULT if label in self._faults else ANYTHING_ELSE
         weight = next((w for begin, w in self._weights.items() if label.startswith(begin)), rule)
-        return round(100 * weight / (1 + self._drawn[kind]) ** 0.5) + 1
+        tired: float = (1 + self._drawn[kind]) ** 0.5
+        return round(100 * weight / tired) + 1
 
     def _draw(self, below: int) -> int:
-        """A number, each as often as any other. Hypothesis prefers small and round ones: these are scattered."""
+        """A number, each as often as any other. The small and round ones of Hypothesis are scattered."""
         if below == 1:
             return 0
         drawn = int(self.data.draw(st.integers(0, _RANGE - 1)))

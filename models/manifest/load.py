@@ -310,7 +310,8 @@ def _check_references(manifest: Manifest, *, file: str) -> None:
         if sampled.of is not None:
             what = f"implementation {sampled.name!r}: unknown entry"
             _known(sampled.of, whole, what=what, file=file)
-    claimed = {claim for host in (*manifest.interleave, *manifest.conform) for claim in host.claims}
+    claimed = {claim for host in manifest.interleave for claim in host.claims}
+    claimed |= {claim for host in manifest.conform for claim in host.claims}
     for mutant in manifest.mutant:
         claims = claimed | set(manifest.kinds_of(mutant))
         _known(mutant.instance, hosts, what=f"mutant {mutant.name!r}: unknown instance", file=file)
