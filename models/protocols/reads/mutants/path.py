@@ -1,15 +1,11 @@
-"""Mutants of the read path of a proxy."""
+"""Slips in the read path of a proxy."""
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.reads.path import path
+from tidemark.models.mutation.patches import Patch, patches
 
-ALONE = Host("reads-impl-path", path)
 ASK = "proxy/reads.py:Reader._ask"
 REDUCE = "proxy/reads.py:ReadPath._reduce"
-ASKED = "a_replica_is_asked_when_the_one_before_it_has_refused"
-ALL = "an_answer_is_of_all_channels"
 
 MUTANTS = patches(
     __name__,
@@ -24,8 +20,6 @@ MUTANTS = patches(
         "            except RpcError as refused:\n"
         "                failure = refused\n"
         "        raise failure",
-        killer=ASKED,
-        on=ALONE,
         source="facts 6.2",
         says="When every replica of a channel has refused, all are asked again without the guarantee.",
     ),
@@ -34,8 +28,6 @@ MUTANTS = patches(
         at="proxy/reads.py:ReadTask.moments",
         old="{channel: shown[channel] for",
         new="{channel: self.page_of.moment for",
-        killer=ASKED,
-        on=ALONE,
         source="B40",
         says="A further page shows every channel at the greatest moment of the first one.",
     ),
@@ -44,8 +36,6 @@ MUTANTS = patches(
         at=ASK,
         old="is None else moment",
         new="is None else min(task.moments.values())",
-        killer=ASKED,
-        on=ALONE,
         source="B40",
         says="A further page has the least moment of the first one's channels as its guarantee.",
     ),
@@ -56,8 +46,6 @@ MUTANTS = patches(
         new="task.channels), return_exceptions=True)\n"
         "        found = zip(task.channels, answers, strict=True)\n"
         "        return {channel: answer for channel, answer in found if isinstance(answer, ShardAnswer)}",
-        killer=ALL,
-        on=ALONE,
         source="facts 6.2",
         says="An answer lacks the rows of a channel that nobody serves.",
     ),
@@ -66,8 +54,6 @@ MUTANTS = patches(
         at=REDUCE,
         old="task.nearest.cut(rows)",
         new="tuple(rows)[: task.nearest.limit]",
-        killer=ALL,
-        on=ALONE,
         source="facts 6.2",
         says="The rows of the first channel come before nearer ones of the second.",
     ),
@@ -76,8 +62,6 @@ MUTANTS = patches(
         at=REDUCE,
         old="sorted(rows,",
         new="sorted({row.key: row for row in rows}.values(),",
-        killer=ALL,
-        on=ALONE,
         source="facts 6.2: reduce",
         says="Of two rows of one key the later one is answered alone.",
     ),
@@ -86,9 +70,31 @@ MUTANTS = patches(
         at=REDUCE,
         old="(row.ts, row.key)",
         new="(row.ts, str(row.key))",
-        killer=ALL,
-        on=ALONE,
         source="facts 6.2: reduce",
         says="Rows of one timestamp are in the order of their keys as text.",
+    ),
+    Patch(
+        "the-answers-of-shards-are-not-cut",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(rows)",
+        source="seed 004, 6.6.1: results of searches",
+        says="What the shards have found is handed on one after the other.",
+    ),
+    Patch(
+        "the-first-shard-is-enough",
+        at=REDUCE,
+        old="for answer in answers.values() for",
+        new="for answer in list(answers.values())[:1] for",
+        source="seed 004, 6.6.1: results of searches",
+        says="Only what the first shard has found counts.",
+    ),
+    Patch(
+        "the-earliest-rows-are-kept",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(sorted(rows, key=lambda row: row.ts))[: task.nearest.limit]",
+        source="seed 004, 6.6.1: results of searches",
+        says="The rows are put in the order of time, as those of a query, and then cut.",
     ),
 )

@@ -1,11 +1,9 @@
-"""Mutants of a query node in another process, as its proxy asks it."""
+"""Slips in the way to a query node in another process."""
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.reads.remote import ASKED, ENDS, HEARD, ONE, remote
+from tidemark.models.mutation.patches import Patch, patches
 
-REMOTE = Host("reads-impl-remote", remote)
 QUERY = "querynode/remote.py:RemoteReplica.query"
 
 MUTANTS = patches(
@@ -15,8 +13,6 @@ MUTANTS = patches(
         at=QUERY,
         old="asyncio.timeout(deadline)",
         new="asyncio.timeout(None)",
-        killer=ENDS,
-        on=REMOTE,
         source="facts 6.1",
         says="Only the node keeps the deadline of a read: a process that is stopped is waited for.",
     ),
@@ -25,8 +21,6 @@ MUTANTS = patches(
         at=QUERY,
         old='"deadline": deadline',
         new='"deadline": 10 * deadline',
-        killer=ASKED,
-        on=REMOTE,
         source="facts 6.1",
         says="The node waits longer than its caller does.",
     ),
@@ -35,8 +29,6 @@ MUTANTS = patches(
         at=QUERY,
         old='raise RpcTimeoutError(f"query',
         new='raise NotServableError(f"query',
-        killer=HEARD,
-        on=REMOTE,
         source="facts 6.1",
         says="A caller whose answer may still come is told that there is none.",
     ),
@@ -45,8 +37,6 @@ MUTANTS = patches(
         at="querynode/remote.py:RemoteReplica._connect",
         old="if self._connection is None or self._connection.ended:",
         new="if True:",
-        killer=ONE,
-        on=REMOTE,
         source="facts 6.1",
         says="All connections but the last stay open.",
     ),
