@@ -10,7 +10,7 @@ from tidemark.impl.client.session import Session
 from tidemark.models.manifest import load, manifest_files
 from tidemark.models.mutation import patches as module
 from tidemark.models.mutation.declared import mutants_of
-from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patches, put_in, restore
+from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patched, patches, put_in, restore
 from tidemark.models.mutation.source import planting
 from tidemark.models.simulation import Program, ProgramRef
 from tidemark.spec.language.references import load_reference
@@ -61,6 +61,13 @@ def test_it_is_known_which_patch_is_in() -> None:
     assert module.present() is MUTANTS[0]
     restore()
     assert module.present() is None
+
+
+def test_a_slip_stays_in_when_a_test_puts_the_code_of_patches_back() -> None:
+    with patched(MUTANTS[0]):
+        restore()
+        assert noted(5, 3) == 3
+    assert noted(5, 3) == 5
 
 
 def test_several_functions_may_belong_to_one_patch() -> None:
@@ -116,13 +123,17 @@ def test_every_patch_of_the_repository_fits() -> None:
     for manifest in map(load, manifest_files()):
         programs = {one.name: one.program for one in manifest.interleave}
         asked = {entry.ref: programs.get(entry.instance) for entry in manifest.mutant}
-        asked |= {entry.adapter: None for entry in manifest.conform}
+        asked |= {entry.adapter: None for entry in manifest.conform if entry.adapter}
         for reference, program in asked.items():
             found = load_reference(reference, what="mutant")
-            if isinstance(found, Patch):
+            if isinstance(found, Patch) and found.on is not None:
                 assert all(not planting.same(f.__code__, code) for f, code in found.codes()), reference
                 made_by = load_reference(program, what="program") if program else found.on.make
                 assert made_by is found.on.make, reference
+                tried += 1
+        for entry in manifest.implementation:
+            for slip in load_reference(entry.slips, what="list of slips") if entry.slips else ():
+                assert all(not planting.same(f.__code__, code) for f, code in slip.codes()), slip.name
                 tried += 1
     assert tried > 400
     assert module.present() is None
