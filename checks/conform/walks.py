@@ -42,6 +42,7 @@ from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRe
 
 FAULT, ANYTHING_ELSE = 1, 10
 """How often a kind of event is drawn: faults stay faults, and walks get further."""
+_RANGE, _SCATTER = 1 << 23, 0x2545F5
 _NUMBER = re.compile(r"\d+")
 _ATTEMPTS = 400
 """Executions that the shortening of a counterexample may take."""
@@ -91,7 +92,11 @@ class Walk(StateStrategy):
         return round(100 * weight / (1 + self._drawn[kind]) ** 0.5) + 1
 
     def _draw(self, below: int) -> int:
-        return int(self.data.draw(st.integers(0, below - 1))) if below > 1 else 0
+        """A number, each as often as any other. Hypothesis prefers small and round ones: these are scattered."""
+        if below == 1:
+            return 0
+        drawn = int(self.data.draw(st.integers(0, _RANGE - 1)))
+        return (drawn * _SCATTER % _RANGE) * below // _RANGE
 
     def done(self, last: Footprint | None) -> None:
         """Nothing is learned."""
