@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,14 +29,37 @@ CHANNEL = "channel-1"
 OWNER = Owner(node_id="node-1", term=1)
 
 
-def run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a test's coroutine; a test that hangs fails."""
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Its clock moves to the next timer when nothing is ready: for work without files and sockets."""
+
+    now = 0.0
+
+    def time(self) -> float:
+        return self.now
+
+    def _run_once(self) -> None:
+        own: Any = self
+        if not own._ready and own._scheduled:
+            self.now = max(self.now, own._scheduled[0]._when)
+        super()._run_once()  # type: ignore[misc]  # asyncio has no public name for a pass of the loop
+
+
+def run(
+    work: Coroutine[Any, Any, None], *, loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop
+) -> None:
+    """Run a test's coroutine. A test that hangs fails, and one whose loop reports an error."""
+    reported: list[str] = []
 
     async def limited() -> None:
+        running = asyncio.get_running_loop()
+        running.set_exception_handler(lambda _, context: reported.append(str(context["message"])))
         async with asyncio.timeout(10):
             await work
 
-    asyncio.run(limited())
+    with asyncio.Runner(loop_factory=loop) as runner:
+        runner.run(limited())
+    gc.collect(1)  # an exception that nobody has retrieved is reported when its task goes
+    assert reported == []
 
 
 def pack(

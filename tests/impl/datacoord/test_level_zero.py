@@ -1,20 +1,27 @@
 """The compactor of level zero over real metadata and binlogs: what it applies, drops and writes anew."""
 
 import asyncio
+from contextlib import suppress
+from dataclasses import replace
 
 import pytest
 
 from tests.impl.parts import CHANNEL
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.memory import MemoryMetaStore, MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.types import (
     BinlogRecord,
     ChannelPosition,
+    ChannelRecord,
+    Compaction,
     EndPosition,
     Row,
     SaveBinlogPaths,
+    SegmentRecord,
     UpdateCheckpoints,
 )
 
@@ -123,3 +130,76 @@ def test_a_record_that_has_changed_is_not_replaced(tmp_path):
         assert len(bench.coordinator.segments[-1].binlogs) == 2
 
     play(tmp_path, scenario)
+
+
+OLD = (Row(1, 1, 10), Row(2, 1, 11), Row(6, 1, 10))
+DELETES = (Row(5, -2, 10), Row(5, -2, 12))
+DELTA, REWRITTEN = "c/segment-1/delta-c-level", "c/segment-1/compacted-000001"
+APPLIED = Compaction(applied=("c/level",), deltas=(BinlogRecord(DELTA, (5,)),))
+EARLIER = replace(APPLIED, deltas=(*APPLIED.deltas, BinlogRecord("c/segment-1/delta-earlier", (1,))))
+ONCE = {
+    "applied and dropped": (Compaction(), ["compact"], [DELTA], ["c/rows", DELTA]),
+    "applied and rewritten": (Compaction(), ["compact", "rewrite"], [DELTA, REWRITTEN], [REWRITTEN]),
+    "applied by an earlier process": (APPLIED, ["compact"], [], ["c/rows", DELTA]),
+    "the latest delete counts": (EARLIER, ["rewrite"], [REWRITTEN], [REWRITTEN, "c/level"]),
+    "a file is not written": (Compaction(), ["compact"], [], ["c/rows", "c/level"]),
+    "two compactions at once": (Compaction(), ["compact compact"], [DELTA], ["c/rows", DELTA]),
+    "two rewritings at once": (APPLIED, ["rewrite rewrite"], [REWRITTEN], [REWRITTEN, "c/level"]),
+    "both at once": (APPLIED, ["compact rewrite", "rewrite"], [REWRITTEN], [REWRITTEN]),
+}
+"""What is applied already; what is done, some at once; the files that are written; those that are named."""
+
+
+class Slow(MemoryObjectStore):
+    """Others run between a call and its answer."""
+
+    def __init__(self, *, fails):
+        super().__init__()
+        self.fails, self.written = fails, []
+        self.objects = {"c/rows": OLD, "c/level": DELETES, DELTA: DELETES[:1]}
+        self.objects["c/segment-1/delta-earlier"] = (Row(1, -2, 10),)
+
+    async def get(self, path):
+        await asyncio.sleep(0)
+        return await super().get(path)
+
+    async def put(self, path, rows):
+        await asyncio.sleep(0)
+        if self.fails:
+            raise StoreError(f"{path} is not written")
+        self.written.append(path)
+        await super().put(path, rows)
+
+
+@pytest.mark.parametrize("case", ONCE)
+def test_each_file_is_written_once_whoever_else_wants_it(case):
+    compaction, does, written, named = ONCE[case]
+
+    async def scenario():
+        meta, store = MemoryMetaStore(), Slow(fails=case == "a file is not written")
+        await meta.save_channels([ChannelRecord("c", checkpoint=7)])
+        for number, path, rows in ((1, "c/rows", OLD), (-2, "c/level", DELETES)):
+            binlogs = (BinlogRecord(path, tuple(row.ts for row in rows)),)
+            known = compaction if number == 1 else Compaction()
+            await meta.save_segment(
+                SegmentRecord(number, "c", flushed=True, binlogs=binlogs, compaction=known)
+            )
+        coordinator = Coordinator(meta=meta)
+        await coordinator.load()
+        compactor = LevelZeroCompactor(coordinator=coordinator, store=store)
+        for together in does:
+            with suppress(StoreError):
+                await asyncio.gather(*(getattr(compactor, kind)("c") for kind in together.split()))
+        found = [
+            one
+            for record in coordinator.segments_of("c")
+            for one in (*record.binlogs, *record.compaction.deltas)
+        ]
+        assert sorted(one.path for one in found) == sorted(named)
+        for one in found:
+            assert tuple(row.ts for row in store.objects[one.path]) == one.row_positions
+        assert store.objects.get(REWRITTEN, OLD[1:]) == OLD[1:]
+        assert coordinator.segments[1].compaction.applied == (() if store.fails else ("c/level",))
+        assert store.written == written
+
+    asyncio.run(scenario())

@@ -3,10 +3,13 @@
 import itertools
 from typing import Any
 
+import pytest
+
 from tests.impl.parts import CHANNEL, run
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
+from tidemark.impl.errors import RpcError
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import SegmentRecord
 
@@ -43,20 +46,32 @@ def test_what_an_earlier_process_left_open_ends_with_the_next_flush():
     assert segments.end_all(CHANNEL) == (-103, 1, 101)
 
 
+def test_what_an_earlier_process_has_flushed_or_dropped_is_not_named_again():
+    coordinator = Coordinator(meta=MemoryMetaStore())
+    for number, flushed, dropped in ((101, False, False), (102, True, False), (103, False, True)):
+        coordinator.segments[number] = SegmentRecord(number, CHANNEL, flushed=flushed, dropped=dropped)
+    assert allocator(coordinator).end_all(CHANNEL) == (101,)
+
+
 def test_segments_end_before_the_flush_has_its_timestamp():
-    """A row that is written while the oracle is asked goes to another segment."""
+    """A row that is written while the oracle is asked goes to another segment, which the next flush ends; a
+    segment is named until a flush of it is over.
+    """
     segments = allocator()
     flushed: list[Any] = []
+    timestamps = [70, 60, 50]
 
     class Oracle:
         async def alloc(self, count):
             assert count == 1
             flushed.append(("meanwhile", segments.allocate(CHANNEL, 1)))
-            return 50
+            return timestamps.pop()
 
     class Service:
         async def flush(self, channel, flush_ts, ended):
             flushed.append((channel, flush_ts, ended))
+            if flush_ts == 60:
+                raise RpcError("the flush fails")
 
     service: Any = Service()
 
@@ -65,5 +80,16 @@ def test_segments_end_before_the_flush_has_its_timestamp():
         flush = CollectionFlush(oracle=Oracle(), allocator=segments, service=service)
         assert await flush.flush([CHANNEL]) == 50
         assert flushed == [("meanwhile", 2), (CHANNEL, 50, (1,))]
+        flushed.clear()
+        with pytest.raises(RpcError):
+            await flush.flush([CHANNEL])
+        assert await flush.flush(["other", CHANNEL]) == 70
+        assert flushed == [
+            ("meanwhile", 3),
+            (CHANNEL, 60, (2,)),
+            ("meanwhile", 4),
+            ("other", 70, ()),
+            (CHANNEL, 70, (2, 3)),
+        ]
 
     run(scenario())

@@ -71,6 +71,13 @@ def test_it_is_known_which_patch_is_in() -> None:
     assert module.present() is None
 
 
+def test_a_slip_stays_in_when_a_test_puts_the_code_of_patches_back() -> None:
+    with patched(MUTANTS[0]):
+        restore()
+        assert noted(5, 3) == 3
+    assert noted(5, 3) == 5
+
+
 def test_several_functions_may_belong_to_one_patch() -> None:
     also = (Edit(NOTE.replace("_note", "__init__"), "= ZERO", "= 7"),)
     both = Patch(
@@ -132,6 +139,10 @@ def test_every_patch_of_the_repository_fits() -> None:
                 assert all(not planting.same(f.__code__, code) for f, code in found.codes()), reference
                 made_by = load_reference(program, what="program") if program else found.on.make
                 assert made_by is found.on.make, reference
+                tried += 1
+        for entry in manifest.implementation:
+            for slip in load_reference(entry.slips, what="list of slips") if entry.slips else ():
+                assert all(not planting.same(f.__code__, code) for f, code in slip.codes()), slip.name
                 tried += 1
     assert tried > 400
     assert module.present() is None

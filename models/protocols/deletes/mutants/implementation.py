@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.deletes.compaction import VISIBLE, compaction
-from tidemark.models.protocols.deletes.compactions import NAMED, ONCE, compactions
 from tidemark.models.protocols.deletes.program import deletes
 
 ONE = Host("deletes-impl-one", deletes)
 COMPACT = Host("deletes-impl-compact", compaction)
 LOADS = Host("deletes-impl-compact-loads", compaction)
 LEVELS = Host("deletes-impl-compact-two-levels", compaction)
-AGAIN = Host("deletes-impl-compact-again", compactions)
 
 BUFFER = "datanode/write_buffer.py:WriteBuffer."
 SYNC = "datanode/sync_manager.py:SyncManager."
@@ -215,7 +213,7 @@ COMPACTIONS = (
     ),
 )
 
-FILES = (
+SLIPS = (
     Patch(
         "deletes-are-applied-again",
         at=COMPACTOR + "_apply",
@@ -223,8 +221,6 @@ FILES = (
         new="""forgotten = replace(record, compaction=replace(record.compaction, applied=()))
             await self._coordinator.replace_segment(record, forgotten)
             record = self._coordinator.segments[segment_id]""",
-        killer=ONCE,
-        on=AGAIN,
         source="facts 10.4",
         says="What an earlier process has applied is applied once more.",
     ),
@@ -233,8 +229,6 @@ FILES = (
         at=COMPACTOR + "_rewrite",
         old="await self._store.put(path, rows)",
         new="pass",
-        killer=NAMED,
-        on=AGAIN,
         source="facts 10.4",
         says="The record names a file that nobody has written: its rows are lost.",
     ),
@@ -243,8 +237,6 @@ FILES = (
         at=COMPACTOR + "_is_removed",
         old="any(delete.key == row.key and delete.ts > row.ts for delete in deletes)",
         new="{delete.key: delete.ts for delete in deletes}.get(row.key, 0) > row.ts",
-        killer=NAMED,
-        on=AGAIN,
         source="facts 10.4",
         says="Of the deletes of a key the one that was read last is looked at, not the latest.",
     ),
@@ -256,11 +248,9 @@ FILES = (
                     await self._apply(level, record.segment_id)
                 except Exception:
                     pass""",
-        killer=NAMED,
-        on=AGAIN,
         source="facts 10.4",
         says="A file that could not be written ends nothing: the binlog is dropped all the same.",
     ),
 )
 
-MUTANTS = patches(__name__, *NODES, *COMPACTIONS, *FILES)
+MUTANTS = patches(__name__, *NODES, *COMPACTIONS)

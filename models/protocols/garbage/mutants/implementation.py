@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.garbage.program import garbage
-from tidemark.models.protocols.garbage.rounds import FILES, RECORDS, rounds
 
 AGAIN = Host("garbage-impl-again", garbage)
 CRASH = Host("garbage-impl-crash", garbage)
 READERS = Host("garbage-impl-readers", garbage)
 TWO_FILES = Host("garbage-impl-two-files", garbage)
-ROUNDS = Host("garbage-impl-rounds", rounds)
 COLLECTOR = "datacoord/garbage.py:GarbageCollector."
 EARLIER = "found is not None and int(found[1]) < term"
 
@@ -89,13 +87,14 @@ MUTANTS = patches(
         source="facts 7.9, 10.4; B30",
         says="The coordinator drops a channel that a node asks for: another step of the protocol.",
     ),
+)
+
+SLIPS = (
     Patch(
         "a-flush-that-is-awaited-is-forgotten",
         at=COLLECTOR + "forget",
         old=" or record.flush_requests",
         new="",
-        killer=RECORDS,
-        on=ROUNDS,
         source="hazard 14",
         says="A channel is dropped while a client waits for its flush: the request goes with the records.",
     ),
@@ -104,8 +103,6 @@ MUTANTS = patches(
         at=COLLECTOR + "has_passed",
         old=EARLIER,
         new="found is None or int(found[1]) < term",
-        killer=FILES,
-        on=ROUNDS,
         source="hazard 14",
         says="What a compaction writes carries no term, and is deleted before it is recorded.",
     ),
@@ -114,8 +111,6 @@ MUTANTS = patches(
         at=COLLECTOR + "_named",
         old="self._coordinator.segments_of(channel)\n",
         new="self._coordinator.segments_of(channel)\n            if not record.dropped\n",
-        killer=FILES,
-        on=ROUNDS,
         source="facts 10.4",
         says="What is recorded of a segment that was dropped is deleted while its record names it.",
     ),

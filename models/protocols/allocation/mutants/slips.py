@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.allocation.life import ENDED, ROWS_GO, life
+from tidemark.models.mutation.patches import Patch
 
-LIFE = Host("allocation-impl-life", life)
-
-MUTANTS = patches(
-    __name__,
+SLIPS = (
     Patch(
         "the-timestamp-comes-before-the-end",
         at="datacoord/collection_flush.py:CollectionFlush.flush",
@@ -16,8 +12,6 @@ MUTANTS = patches(
         flush_ts = await self._oracle.alloc(1)""",
         new="""flush_ts = await self._oracle.alloc(1)
         segments = {channel: self._allocator.end_all(channel) for channel in channels}""",
-        killer=ROWS_GO,
-        on=LIFE,
         source="seed 004, 6.3",
         says="The oracle is asked first: a row above its answer goes to a segment that is then ended.",
     ),
@@ -26,8 +20,6 @@ MUTANTS = patches(
         at="datacoord/segment_allocation.py:SegmentAllocator.end_all",
         old="stored = ",
         new="self.ended[channel] = []\n        stored = ",
-        killer=ENDED,
-        on=LIFE,
         source="seed 004, 6.3",
         says="A segment is named by one flush alone, though that may fail.",
     ),
@@ -36,8 +28,6 @@ MUTANTS = patches(
         at="datacoord/segment_allocation.py:SegmentAllocator.forget",
         old="known not in flushed",
         new="False",
-        killer=ENDED,
-        on=LIFE,
         source="seed 004, 6.3",
         says="When a flush is over every segment that has ended is forgotten, also one that it did not name.",
     ),

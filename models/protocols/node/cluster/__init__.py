@@ -1,1 +1,0 @@
-"""Parts of an embedded cluster by themselves."""

@@ -1,1 +1,0 @@
-"""What lies under all rooms of the implementation, by itself: calls, tasks, values and configurations."""

@@ -1,0 +1,231 @@
+"""What a cluster that has ended leaves: evidence of its messages; the audit of its rows; its releases."""
+
+import asyncio
+import json
+from typing import Any
+from unittest.mock import AsyncMock, Mock
+
+import pytest
+
+from tidemark.impl.broker.memory_database import MemoryDatabase
+from tidemark.impl.cluster.audit import Audit, audit
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.directory import ClusterDirectory
+from tidemark.impl.cluster.leave import leave_messages
+from tidemark.impl.cluster.releases import SqliteReleases
+from tidemark.impl.cluster.stored import audit_cluster
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.file_log import checked
+from tidemark.impl.storage.memory import MemoryObjectStore
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.types import BinlogRecord, Compaction, EndPosition, MetaSnapshot, Row, SegmentRecord
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick, encode
+
+CONFIG = ClusterConfig(channels=3)
+A, B, C = Row(8, 31, 1, "a"), Row(8, 32, 2, "b"), Row(9, 34, 3, "c")
+REMOVED = tuple(Row(11, -33, key) for key in (1, 5, 6))
+LOGS = {
+    "dml_0": (
+        Entry(1, -4, Tick(5)),
+        Entry(2, -4, DdlMessage(6, "dml_0_7v0", "create")),
+        Entry(3, 9, InsertMessage(8, "dml_0_7v0", (A, B))),
+        Entry(4, 10, DeleteMessage(11, "dml_0_7v0", -33, (1, 5, 6))),
+    ),
+    "dml_2": (Entry(1, 9, InsertMessage(9, "dml_2_7v1", (C,))), Entry(2, 9, Tick(12))),
+}
+"""Two of the three channels have a log."""
+LINES = (
+    ("dml_0", 1, 5, -4, {"type": "tick"}),
+    ("dml_0", 2, 6, -4, {"type": "create", "shard": "dml_0_7v0"}),
+    ("dml_0", 3, 8, 9, {"type": "insert", "shard": "dml_0_7v0", "rows": 2, "segment": 31}),
+    ("dml_0", 4, 11, 10, {"type": "delete", "shard": "dml_0_7v0", "rows": 3}),
+    ("dml_2", 1, 9, 9, {"type": "insert", "shard": "dml_2_7v1", "rows": 1, "segment": 34}),
+    ("dml_2", 2, 12, 9, {"type": "tick"}),
+)
+STORED = ((31, (A,)), (32, (B,)), (-33, REMOVED), (34, (C,)))
+INVENTED = Row(13, 35, 8, "d")
+
+
+@pytest.fixture
+def directory(tmp_path):
+    """The first two entries of a log are in one line, the others in lines of their own."""
+    directory = ClusterDirectory(tmp_path / "one")
+    directory.logs.mkdir(parents=True)
+    for channel, entries in LOGS.items():
+        lines = [entries[:2], *([entry] for entry in entries[2:])]
+        documents = [[[entry.place, entry.source, encode(entry.message)] for entry in line] for line in lines]
+        text = b"".join(checked(json.dumps(document).encode()) + b"\n" for document in documents)
+        (directory.logs / f"{channel}.jsonl").write_bytes(text)
+    return directory
+
+
+def test_a_line_is_left_for_each_message(directory, tmp_path):
+    file = tmp_path / "messages"
+    assert asyncio.run(leave_messages(directory.root, file, config=CONFIG)) == len(LINES)
+    assert [json.loads(line) for line in file.read_text().splitlines()] == [
+        {"kind": "broker", "topic": topic, "id": place, "ts": ts, "source": source, **facts}
+        for topic, place, ts, source, facts in LINES
+    ]
+    assert file.read_text().endswith("\n")
+
+
+def test_what_cannot_be_read_or_written_is_an_error(directory, tmp_path):
+    with pytest.raises(OSError):
+        asyncio.run(leave_messages(directory.root, tmp_path / "absent" / "messages", config=CONFIG))
+    damaged = directory.logs / "dml_2.jsonl"
+    damaged.unlink()
+    damaged.mkdir()
+    for work in (
+        leave_messages(directory.root, tmp_path / "messages", config=CONFIG),
+        audit_cluster(directory.root, CONFIG),
+    ):
+        with pytest.raises(StoreError):
+            asyncio.run(work)
+
+
+@pytest.mark.parametrize(
+    ("stored", "missing", "doubled", "invented"),
+    [
+        (STORED, (), (), ()),
+        (STORED[1:], (A,), (), ()),
+        (STORED[:2] + STORED[3:], REMOVED, (), ()),
+        ((*STORED, (36, (C,))), (), (C,), ()),
+        ((*STORED, (35, (INVENTED,))), (), (), (INVENTED,)),
+    ],
+)
+def test_an_audit_compares_what_is_stored_with_the_logs(directory, stored, missing, doubled, invented):
+    async def audited():
+        store, meta = ParquetStore(directory.binlogs), SqliteMetaStore(directory.meta)
+        for number, rows in stored:
+            path = f"c/segment-{number}/term-000001-position-1"
+            await store.put(path, rows)
+            named = (BinlogRecord(path, tuple(row.ts for row in rows)),)
+            await meta.save_segment(SegmentRecord(number, "c", EndPosition(rows[-1].ts), binlogs=named))
+        await meta.close()
+        return await audit_cluster(directory.root, CONFIG)
+
+    assert asyncio.run(audited()) == Audit(6, missing, doubled, invented, ())
+
+
+LEVEL = Row(11, -33, 1)
+
+
+@pytest.mark.parametrize(
+    ("logged", "objects", "segment", "findings"),
+    [
+        ([A], {}, {}, ((A,), (), (), ("there is no object 'p'",))),
+        (
+            [A],
+            {"p": [A]},
+            {"positions": (7,)},
+            ((), (), (), ("binlog p holds other rows than its record says",)),
+        ),
+        ([LEVEL], {"p": [LEVEL]}, {"id": -33, "named": False, "applied": ("p",)}, ((), (), (), ())),
+        ([A], {"p": [A]}, {"named": False, "applied": ("p",)}, ((A,), (), (), ())),
+        ([A, LEVEL], {"p": [LEVEL]}, {"id": -33, "start": 0}, ((A,), (), (), ())),
+        ([A, A], {"p": [A, A]}, {}, ((), (A,), (), ())),
+        # A rewriting leaves out a row that has a newer delete of its key.
+        ([A, LEVEL], {"p": []}, {"start": 1}, ((LEVEL,), (), (), ())),
+        ([A, Row(8, -33, 1)], {"p": []}, {"start": 1}, ((A, Row(8, -33, 1)), (), (), ())),
+        ([A, Row(11, -33, 2)], {"p": []}, {"start": 1}, ((A, Row(11, -33, 2)), (), (), ())),
+        ([A, Row(11, 31, 1)], {"p": []}, {"start": 1}, ((A, Row(11, 31, 1)), (), (), ())),
+        ([B, Row(11, -33, 2)], {"p": []}, {"start": 1}, ((B, Row(11, -33, 2)), (), (), ())),
+    ],
+)
+def test_an_audit_tells_what_is_wrong_with_a_binlog_and_what_may_be_gone(logged, objects, segment, findings):
+    store = MemoryObjectStore()
+    store.objects.update({path: tuple(rows) for path, rows in objects.items()})
+    positions = segment.get("positions", tuple(row.ts for row in objects.get("p", ())))
+    record = SegmentRecord(
+        segment.get("id", 31),
+        "c",
+        binlogs=(BinlogRecord("p", positions),) if segment.get("named", True) else (),
+        compaction=Compaction(applied=segment.get("applied", ()), start=segment.get("start", 0)),
+    )
+    found = asyncio.run(audit(logged, MetaSnapshot((), (record,)), store))
+    assert (found.missing, found.doubled, found.invented) == findings[:3]
+    assert found.expected == len(logged)
+    assert all(one.startswith(words) for one, words in zip(found.problems, findings[3], strict=True))
+    assert found.clean == (not any(findings))
+
+
+def test_an_error_that_no_store_should_have_is_no_damaged_binlog():
+    store = Mock(get=AsyncMock(side_effect=KeyError("bug")))
+    record = SegmentRecord(31, "c", binlogs=(BinlogRecord("p", ()),))
+    with pytest.raises(KeyError):
+        asyncio.run(audit([A], MetaSnapshot((), (record,)), store))
+
+
+def test_an_audit_of_nothing_proves_nothing_and_the_counts_are_said():
+    assert not Audit(0, (), (), (), ()).clean
+    assert Audit(1, (), (), (), ()).clean
+    assert not Audit(1, (A,), (), (), ()).clean
+    assert not Audit(1, (), (A,), (), ()).clean
+    assert not Audit(1, (), (), (A,), ()).clean
+    assert not Audit(1, (), (), (), ("p",)).clean
+    words = "9 rows in the log: 1 lost, 2 doubled, 3 invented, 1 damaged binlogs"
+    assert Audit(9, (A,), (A, B), (A, B, C), ("p",)).describe() == words
+
+
+class Records(MemoryDatabase):
+    """open: whether they are. damage: an error of each statement, or what a table is found to hold."""
+
+    open = False
+    damage: Any = None
+
+    async def execute(self, statement, values=()):
+        self.open = True
+        if isinstance(self.damage, Exception):
+            raise self.damage
+        if self.damage and statement.startswith("SELECT * FROM channels"):
+            return self.damage
+        return await super().execute(statement, values)
+
+    async def close(self):
+        self.open = False
+        await super().close()
+
+
+@pytest.mark.parametrize(
+    ("damage", "error"),
+    [(None, None), (StoreError("disk I/O error"), StoreError), ([("dml_0_7v0",)], ValueError)],
+)
+def test_the_records_are_closed_however_the_audit_ends(directory, damage, error):
+    records = Records()
+    records.damage = damage
+    work = audit_cluster(directory.root, CONFIG, database=records)
+    if error is None:
+        assert len(asyncio.run(work).missing) == 6
+    else:
+        with pytest.raises(error):
+            asyncio.run(work)
+    assert not records.open
+
+
+def test_releases_are_kept_in_order_until_they_are_discarded(tmp_path):
+    async def scenario():
+        releases = SqliteReleases(tmp_path / "releases")
+        for number in (7, 3, 7, 5):
+            await releases.add(number)
+        assert await releases.load() == (3, 5, 7)
+        await releases.discard(5)
+        await releases.discard(9)
+        await releases.close()
+        again = SqliteReleases(tmp_path / "releases")
+        assert await again.load() == (3, 7)
+        await again.close()
+
+    asyncio.run(scenario())
+
+
+def test_releases_close_their_file(tmp_path):
+    async def scenario():
+        records = Records()
+        releases = SqliteReleases(tmp_path, database=records)
+        await releases.add(1)
+        assert records.open
+        await releases.close()
+        assert not records.open
+
+    asyncio.run(scenario())
