@@ -3,6 +3,8 @@
 import asyncio
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.impl.parts import run, settle
 from tests.impl.read_parts import CHANNEL, ListLog, delete, insert, tick
@@ -16,10 +18,14 @@ from tidemark.impl.errors import (
     StoreError,
 )
 from tidemark.impl.querynode.config import QueryNodeConfig
+from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
-from tidemark.impl.querynode.values import ChannelDescription, LoadSegment
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
+from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 
@@ -252,3 +258,157 @@ def test_deletes_that_a_load_needs_stay_and_a_load_that_comes_too_late_fails():
         await node.stop()
 
     run(scenario())
+
+
+def test_what_cannot_be_done_is_refused():
+    async def scenario():
+        store = MemoryObjectStore()
+        growing = await stored(store, 1, (1, 10), position=1, flushed=False)
+        node = await node_of(ListLog(tick(2)), store)
+        with pytest.raises(ValueError, match="serves channel 'log_1v0' already"):
+            await node.watch(ChannelDescription(CHANNEL))
+        with pytest.raises(ValueError, match="segment 1 is not flushed"):
+            await node.load_segment(CHANNEL, LoadSegment(growing))
+        for call in (node.service_time, lambda name: node.serves_sealed(name, 1)):
+            with pytest.raises(ReplicaClosedError, match="does not serve 'other'; it serves: log_1v0"):
+                call("other")
+        await node.stop()
+        assert (node.delegators, node.pipelines) == ({}, {})
+
+    run(scenario())
+
+
+@pytest.mark.parametrize(("guarantee", "error"), [(110, None), (111, LagTooLargeError)])
+def test_a_read_may_be_as_far_ahead_as_the_configuration_says(guarantee, error):
+    async def scenario():
+        log = ListLog(tick(10))
+        node = await node_of(log, config=QueryNodeConfig(stall_seconds=None, max_lag_ts=100))
+        await settle()
+        read = asyncio.ensure_future(node.query(CHANNEL, guarantee=guarantee))
+        await settle()
+        log.append(tick(guarantee))
+        await settle()
+        assert type(read.exception()) is (error or type(None))
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
+    class BrokenLog(ListLog):
+        async def read(self, channel, place):
+            if len(self.entries) > 2:
+                raise RuntimeError("the log is broken")
+            return await super().read(channel, place)
+
+    async def scenario():
+        log = BrokenLog(insert(1, 10), tick(2))
+        dispatchers = NodeDispatchers(log)
+        ports = QueryNodePorts(log=ListLog(), store=MemoryObjectStore(), dispatchers=dispatchers)
+        node = QueryNode(node_id="q", ports=ports)
+        for _ in range(2):
+            await node.watch(ChannelDescription(CHANNEL))
+            assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
+            assert dispatchers.managers["log"].channels() == (CHANNEL,)
+            await node.release(CHANNEL)
+            assert not dispatchers.managers["log"].channels()
+        log.append(tick(3))
+        await node.watch(ChannelDescription(CHANNEL))
+        with pytest.raises(RuntimeError, match="the log is broken"):
+            await node.supervisor.wait_failed()
+        await node.stop()
+        assert len(asyncio.all_tasks()) == 1
+
+    run(scenario())
+
+
+def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_not_come_back():
+    async def scenario():
+        log, store = ListLog(), SlowStore()
+        growing = await stored(store, 1, (1, 10), position=1, flushed=False)
+        flushed = await stored(store, 1, (1, 10), position=2)
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store))
+        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(growing,))))
+        await settle()
+        delegator = node.delegators[CHANNEL]
+        assert not node.serves_sealed(CHANNEL, 1)
+        store.may_go.set()
+        await node.load_segment(CHANNEL, LoadSegment(flushed))
+        await watching
+        assert node.serves_sealed(CHANNEL, 1) != (1 in delegator.growing)
+        await node.stop()
+
+    run(scenario())
+
+
+def test_of_two_loads_the_one_that_needs_more_deletes_holds_a_trim_back():
+    async def scenario():
+        log, store = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8)), SlowStore()
+        node = await node_of(log, store)
+        await settle()
+        buffer = node.delegators[CHANNEL].deletes
+        loads = []
+        for segment, since in ((1, 3), (2, 5)):
+            record = await stored(store, segment, (1, 10), position=1)
+            request = LoadSegment(record, replay_from=since)
+            loads.append(asyncio.ensure_future(node.load_segment(CHANNEL, request)))
+        await settle()
+        node.trim_deletes(CHANNEL, 7)
+        assert (buffer.floor, [one.ts for one in buffer.kept]) == (3, [5, 7])
+        store.may_go.set()
+        await asyncio.gather(*loads)
+        node.trim_deletes(CHANNEL, 7)
+        assert (buffer.floor, buffer.kept) == (7, [])
+        await node.stop()
+
+    run(scenario())
+
+
+def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
+    """More deletes of one timestamp than a batch has; those of level zero come in any order."""
+
+    async def scenario():
+        store = MemoryObjectStore()
+        record = await stored(store, 1, *[(ts, key) for key in range(5) for ts in (1, 4)], position=4)
+        zero = [await stored(store, -1 - n, (ts, 4), position=ts) for n, ts in enumerate((5, 3))]
+        config = QueryNodeConfig(replay_batch=2, stall_seconds=None)
+        node = await node_of(ListLog(delete(6, 0, 1, 2), delete(7, 3, 77), tick(7)), store, config)
+        await settle()
+        await node.load_segment(CHANNEL, LoadSegment(record, tuple(zero), replay_from=5))
+        assert seen(await node.query(CHANNEL, guarantee=7)) == []
+        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=6)) == [(1, 3), (4, 3)]
+        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=(4, 4))) == [(4, 4)]
+        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=())) == []
+        assert set(node.delegators[CHANNEL].sealed[1].deletes) == set(range(5))
+        await node.stop()
+
+    run(scenario())
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 3), st.integers(0, 5), st.booleans()), max_size=14),
+    st.integers(0, 14),
+    st.integers(-1, 6),
+)
+def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes, moment, place):
+    """Beside a list of all rows."""
+    delegator = ShardDelegator(
+        ChannelDescription(CHANNEL),
+        store=MemoryObjectStore(),
+        preemption=NoPreemption(),
+        config=QueryNodeConfig(),
+    )
+    visible = {}
+    for ts, (segment, key, deletes) in enumerate(writes, start=1):
+        if deletes:
+            delegator.delete(delete(ts, key))
+        else:
+            delegator.insert(insert(ts, key, segment).rows)
+        if ts <= moment:
+            visible[key] = visible.get(key, []) * (not deletes) + [ts] * (not deletes)
+    assert [(row.ts, row.key) for row in delegator.collect(ShardRead(0, moment=moment))] == sorted(
+        (ts, key) for key, rows in visible.items() for ts in rows
+    )
+    found = delegator.collect(ShardRead(0, nearest=Nearest(place, 3), moment=moment))
+    near = sorted((abs(key - place), key, rows[-1]) for key, rows in visible.items() if rows)
+    assert [(row.key, row.ts) for row in found] == [(key, ts) for _, key, ts in near[:3]]
