@@ -14,7 +14,7 @@ import typer
 
 from tests.test_house import ROOMS
 from tidemark.checks.cli.app import application
-from tidemark.checks.cli.manifests import manifests
+from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.report.findings import books
 from tidemark.models.manifest import instance_of
 from tidemark.models.native.kernel import compile_kernel

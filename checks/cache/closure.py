@@ -95,6 +95,11 @@ class Sources:
             pending += node.modules
         return Closure(dict(sorted(files.items())), frozenset(absent), frozenset(libraries))
 
+    def imports_of(self, files: Iterable[Path]) -> frozenset[str]:
+        """The modules that some files import which belong to no module known here, such as tests."""
+        found = (mentions(file.read_bytes(), module=file.stem, is_package=False) for file in files)
+        return frozenset(name for one in found for name in one.imports)
+
     def digest_of(self, path: Path) -> str:
         """Hash of a file's content, read once; empty if it cannot be read."""
         if path not in self._digests:

@@ -16,8 +16,8 @@ from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.key import Key, Keys, digest
 from tidemark.checks.cache.memo import BESIDE, Memo
 from tidemark.checks.cache.store import FOLDER, Record, Store, survives
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.commands import check_command
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.reuse import Reuse, changed_since
 from tidemark.checks.verdicts.sealed import DamagedError, ForeignError

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -19,7 +19,7 @@ from pydantic import BaseModel
 
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.closure import Closure, Sources
-from tidemark.checks.gate.plan import Task, all_tasks
+from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.models.manifest import (
     AnyEntry,
     ArgumentEntry,
@@ -44,7 +44,7 @@ FORMAT = 1
 """Raised when what a key says changes its meaning."""
 
 _REFERENCE = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*")
-_ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.gate.plan")
+_ROOTS = ("tidemark.checks.gate.pins", "tidemark.checks.verdicts.plan")
 """What makes judgements of a judge's verdicts."""
 _ARGUMENT = "tidemark.checks.argument.graph"
 _GATE = ROOT / "checks" / "gate"
@@ -150,7 +150,24 @@ class Keys:
                 files |= found.files
             parts["implementation"], more = self._implementation(task.entry)
             files |= more
+            parts["tests"], more = self._tests(_whole(task.manifest, task.entry).tests)
+            files |= more
         return Key(digest(parts), parts, files)
+
+    def _tests(self, paths: Sequence[str]) -> tuple[str, frozenset[Path]]:
+        """The files of some tests and all that they can load: what lies beside them, and above them up to the
+        root.
+        """
+        files = {
+            file
+            for path in paths
+            for file in ((ROOT / path).rglob("*.py") if (ROOT / path).is_dir() else [ROOT / path])
+        }
+        above = {parent for file in files for parent in file.parents if ROOT in parent.parents}
+        files |= {file for folder in above for file in folder.glob("*.py")}
+        closure = self._sources.closure(sorted(self._sources.imports_of(files)))
+        own = [(str(file), self._sources.digest_of(file)) for file in sorted(files)]
+        return digest([own, self.of_closure(closure)]), frozenset(files) | {*closure.files.values()}
 
     def code(self, judge: str) -> tuple[str, frozenset[Path]]:
         """Hash of the code of a judge, its libraries, Python and the seed, and the files of that code."""
@@ -294,7 +311,8 @@ def _asks(task: Task) -> bool:
     """Whether its judge notes what it asks of a protocol, in one process."""
     entry: AnyEntry | None = task.entry
     if isinstance(entry, ImplementationMutants):
-        return entry.sample is not None and not entry.distributed
+        quiet = _whole(task.manifest, entry).tests  # tests note nothing
+        return entry.sample is not None and not entry.distributed and not quiet
     if isinstance(entry, MutantEntry):
         host = entry.instance
         entry = next((one for one in task.manifest.entries() if one.name == host), None)
@@ -329,8 +347,8 @@ class Arguments:
     def hosts(self, manifest: Manifest, entry: ImplementationMutants) -> list[Task]:
         """The tasks that try the mutants of an entry, of whichever manifest."""
         others = self.others(manifest)
-        whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
-        return [task for task in all_tasks([*others, manifest]) if task.entry.name in whole.hosts]
+        hosts = _whole(manifest, entry).hosts
+        return [task for task in all_tasks([*others, manifest]) if task.entry.name in hosts]
 
     def of(self, manifest: Manifest) -> tuple[list[str], list[str]]:
         """What the manifest's protocol assumes, as text, and the names of the tasks of the proofs."""
@@ -356,6 +374,11 @@ def _trees(reference: str) -> list[str]:
     except SpecError:
         return []
     return [text_digest(spec, places=False), text_digest(spec)]
+
+
+def _whole(manifest: Manifest, entry: ImplementationMutants) -> ImplementationMutants:
+    """The entry that has the files, hosts and tests of a sample."""
+    return next((one for one in manifest.implementation if one.name == entry.of), entry)
 
 
 def _subject(task: Task) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli import tools as cli_tools
 from tidemark.checks.cli.evidence import evidence
+from tidemark.checks.cli.mutants import mutants
 from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
     MOST,
@@ -41,12 +42,12 @@ from tidemark.checks.cli.options import (
     named,
     settings_of,
 )
+from tidemark.checks.cli.pin import pin
 from tidemark.checks.cli.repeated import refuse_repeated
 from tidemark.checks.cli.screen import OneScreen
 from tidemark.checks.cli.show import group as show_group
 from tidemark.checks.cli.spark.group import group as spark_group
-from tidemark.checks.mutation.command import mutants
-from tidemark.checks.pins.command import pin
+from tidemark.checks.inputs.instances import chosen_instance
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
@@ -287,7 +288,7 @@ def simulate(
     manifest: ManifestOption = None,
 ) -> int:
     """Walk at random through a large instance: it can only refute."""
-    from tidemark.checks.explore.simulate import command
+    from tidemark.checks.cli.simulate import command
     from tidemark.models.native.simulate import Budget
 
     budget = Budget(visits=visits, depth=depth, seconds=seconds)
@@ -401,7 +402,7 @@ def export(
     manifest: ManifestOption = None,
 ) -> int:
     """Write an instance for another tool, its states, or a run."""
-    chosen = export_forms.chosen_instance(
+    chosen = chosen_instance(
         instance,
         bounds=bound or (),
         constants=constant or (),
@@ -426,7 +427,7 @@ def cross_check(
     manifest: ManifestOption = None,
 ) -> int:
     """Compare our searches with those of Spin and TLC."""
-    from tidemark.checks.crosscheck import run
+    from tidemark.checks.cli import cross_check as run
 
     return run.cross_check(
         only=only or None, tier=tier, states=states, seconds=seconds, build=build, manifests=manifest or ()

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.checks.cli.manifests import manifests
 from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import wide_console
-from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.plan import Task, plan
 from tidemark.models.manifest import InterleaveEntry, Tier
 from tidemark.models.manifest.about import about
 from tidemark.models.manifest.model import Reduction

@@ -9,12 +9,11 @@ from pathlib import Path
 
 from rich.console import Console
 
-from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import gate
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
 from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import JUDGE
@@ -28,6 +27,7 @@ from tidemark.checks.verdicts.commands import prove_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry, Tier

@@ -10,19 +10,20 @@ from pathlib import Path
 from rich.console import Console
 
 from tidemark.checks.cache.kept import JUDGE_CHANGED, Kept, Use
-from tidemark.checks.cli.manifests import loaded
 from tidemark.checks.gate.judging import TRACEBACKS
 from tidemark.checks.gate.last import keep_failures, replayed
 from tidemark.checks.gate.lock import hold
-from tidemark.checks.gate.plan import Task, plan
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.inputs.manifests import loaded
 from tidemark.checks.report.console import show_result
-from tidemark.checks.report.files import FORMS, PARTIAL, to_json, write_files
+from tidemark.checks.report.files import FORMS, to_json, write_files
 from tidemark.checks.report.live import live
+from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.plan import Task, plan
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import ProofEntry, Tier, chosen_manifests
 from tidemark.models.manifest.about import about

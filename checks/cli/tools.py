@@ -8,13 +8,12 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
-from tidemark.checks.cli.export import chosen_instance
-from tidemark.checks.cli.manifests import loaded
-from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.explore.token import is_run_token, parse_token
-from tidemark.checks.gate.plan import all_tasks
+from tidemark.checks.inputs.instances import chosen_instance
+from tidemark.checks.inputs.manifests import loaded
+from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.report.compare import compare as compare_runs
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
@@ -23,6 +22,7 @@ from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.plan import all_tasks
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import (
     SUITE,

@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.checks.gate.plan import Task
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.models.manifest import (
     AnyEntry,

@@ -12,12 +12,12 @@ from pathlib import Path
 import psutil
 
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.explain import explain
 from tidemark.checks.verdicts.judge import Context, Judge, Registry
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
 from tidemark.checks.verdicts.verdict import Judgement

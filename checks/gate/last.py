@@ -13,8 +13,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.errors import CheckError
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.manifest import Manifest

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.verdicts.judge import Judge
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     RUN_STEPS,

@@ -20,7 +20,6 @@ from typing import Any, Self
 
 import psutil
 
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.schedule import Due, Schedule
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.gate.worker import BLOCKED, Judged, Order, Progressed, Stopped, work
@@ -28,6 +27,7 @@ from tidemark.checks.spark.session import active_session
 from tidemark.checks.verdicts.errors import StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress, Reporter, silent
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
 from tidemark.models.cores import METHOD

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 from tidemark.checks.gate.fingerprint import fingerprint
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.report.files import PARTIAL
+from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.result import TaskResult
 

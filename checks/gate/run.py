@@ -17,7 +17,6 @@ from typing import Protocol
 from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.judging import judge_task, processor_seconds
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.pool import Pool
 from tidemark.checks.gate.resume import Journal
 from tidemark.checks.gate.schedule import Due, Schedule
@@ -25,6 +24,7 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.gate.texts import Texts, texts_of
 from tidemark.checks.verdicts.errors import MissingToolError, StoppedError
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Quiet, Reporter
 from tidemark.checks.verdicts.result import RunResult, TaskResult
 

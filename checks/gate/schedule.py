@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import psutil
 
 from tidemark.checks.gate.estimates import Needs
-from tidemark.checks.gate.plan import Task
+from tidemark.checks.verdicts.plan import Task
 
 _SHARE = 0.75
 """Part of the free memory that the tasks may plan with."""

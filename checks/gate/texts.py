@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tidemark.checks.gate.plan import Task
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import SourceNote, source_note
 from tidemark.models.manifest import MutantEntry
 from tidemark.models.rooms import ROOT

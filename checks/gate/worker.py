@@ -15,10 +15,10 @@ from multiprocessing import connection, parent_process
 from multiprocessing.connection import Connection
 
 from tidemark.checks.gate.judging import in_pool, judge_task, processor_seconds
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.errors import StoppedError
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
 
 BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM})

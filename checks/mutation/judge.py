@@ -272,9 +272,9 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
 
     The search itself has to find it: that a random execution of its audit does is no kill.
     """
-    from tidemark.checks.gate.plan import judges_of
     from tidemark.checks.gate.registry import registry
     from tidemark.checks.interleave.audits.audit import MISSED
+    from tidemark.checks.verdicts.plan import judges_of
 
     place = {"interleave": "program", "proof": "protocol", "conform": "adapter"}[host.section]
     changes: dict[str, Any] = {place: entry.ref, "name": entry.name}

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_counts
-from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.report.forms.bundle import headline
+from tidemark.checks.verdicts.plan import Task, judges_of
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import COVERAGE, RUN_STEPS, Aspect, Judgement, Outcome, Verdict
 from tidemark.models.manifest import (

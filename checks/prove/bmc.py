@@ -20,8 +20,8 @@ from tidemark.models.instance import BadInstance, Bound, Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.models.interpreted.search import Search
-from tidemark.models.lemmas.ranking import is_of_a_step
 from tidemark.models.symbolic.hints import SmallModel, small_bounds
+from tidemark.models.symbolic.ranking import is_of_a_step
 from tidemark.models.symbolic.runs import Goal, SymbolicRun, search
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.expr import Variable

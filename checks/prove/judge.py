@@ -37,11 +37,11 @@ from tidemark.checks.verdicts.verdict import (
 )
 from tidemark.models.cores import cores
 from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.lemmas.implied import ImpliedError
-from tidemark.models.lemmas.ranking import RankingError, resting_on
 from tidemark.models.manifest import AnyEntry, Kind, ProofEntry
 from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.hints import SmallModel
+from tidemark.models.symbolic.implied import ImpliedError
+from tidemark.models.symbolic.ranking import RankingError, resting_on
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.models.symbolic.unroll import Reply, consistent
 from tidemark.spec.language.spec import Property, Spec

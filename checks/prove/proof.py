@@ -23,9 +23,9 @@ from tidemark.checks.prove.prover import (
     Prover,
     Workers,
 )
-from tidemark.models.lemmas.ranking import claim_of, resting_on
 from tidemark.models.manifest import ProofEntry
 from tidemark.models.symbolic.hints import SmallModel
+from tidemark.models.symbolic.ranking import claim_of, resting_on
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language.spec import Spec
 from tidemark.spec.language.types import NumberType, SortType

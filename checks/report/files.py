@@ -18,13 +18,12 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.bundles import write_bundles
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sarif import to_sarif
+from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Judgement
 
 VERDICTS = "verdicts.json"
-PARTIAL = "verdicts.partial.jsonl"
-"""The journal of a run that is not finished."""
 JUNIT = "junit.xml"
 SARIF = "verdicts.sarif"
 PAGE = Path("report") / "index.html"

@@ -11,8 +11,8 @@ from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.report.amounts import amount, duration
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import Unjudged
 from tidemark.checks.verdicts.verdict import Aspect, Judgement

@@ -15,9 +15,9 @@ from tidemark.models.rooms import ROOT
 
 HEAD = (
     "files of `impl/`", "entry", "made", "equivalent", "killed", "otherwise seen", "not seen", "share",
-    "by judge", "only unit tests", "seconds",
+    "by", "seconds",
 )  # fmt: skip
-UNMEASURED = ("-", "-", "-")
+UNMEASURED = ("-", "-")
 """The last cells of a row whose entry says nothing of what was measured."""
 OTHERWISE = ("by_count", "by_refusal", "endless")
 """Fates of mutants that show as a count, a refusal or a step without an end, and refute no claim."""
@@ -51,10 +51,9 @@ class Place(NamedTuple):
         return (_by_room(self.files), f"`{self.entry}`", *map(str, numbers), f"{self.share:.1%}", *known)
 
 
-def _cells(measured: MeasuredMutants) -> tuple[str, str, str]:
+def _cells(measured: MeasuredMutants) -> tuple[str, str]:
     judges = ", ".join(f"{judge} {number}" for judge, number in measured.judges.items())
-    unit = "-" if measured.unit is None else str(measured.unit)
-    return (judges, unit, f"{measured.median:.2f} / {measured.longest:.2f}")
+    return (judges, f"{measured.median:.2f} / {measured.longest:.2f}")
 
 
 def places(manifests: Sequence[Manifest]) -> list[Place]:

@@ -6,11 +6,11 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tidemark.checks.cli.export import chosen_instance
-from tidemark.checks.cli.manifests import loaded
-from tidemark.checks.cli.manifests import manifests as read
 from tidemark.checks.explore.replay import run_of
 from tidemark.checks.explore.token import is_run_token, parse_token
+from tidemark.checks.inputs.instances import chosen_instance
+from tidemark.checks.inputs.manifests import loaded
+from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.step.commands import Commands
 from tidemark.checks.step.session import Session
 from tidemark.checks.verdicts.errors import BadInputError

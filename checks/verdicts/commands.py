@@ -15,6 +15,9 @@ from pathlib import Path
 BUILD = Path("build")
 """The folder for the files of a run, if none is given."""
 
+PARTIAL = "verdicts.partial.jsonl"
+"""The journal of a run that is not finished, in the folder of its files."""
+
 EVIDENCE_BUILD = BUILD / "evidence"
 """The same for evidence."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tidemark.checks.gate.plan import Task
+    from tidemark.checks.verdicts.plan import Task
     from tidemark.checks.verdicts.result import Unjudged
     from tidemark.checks.verdicts.verdict import Judgement
 

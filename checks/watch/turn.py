@@ -8,13 +8,13 @@ from dataclasses import replace
 from rich.console import Console
 
 from tidemark.checks.cache.kept import Kept
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.amounts import duration
-from tidemark.checks.report.files import PARTIAL
 from tidemark.checks.report.forms.bundle import headline
+from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.judge import Registry
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Quiet
 from tidemark.checks.verdicts.result import RunResult, Unjudged
 from tidemark.checks.verdicts.verdict import Judgement

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick, decode_text, physical
 from tidemark.impl.errors import RpcTimeoutError, UnknownChannelError
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.runtime import Spawn
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import ChannelMessage, Entry, Tick, decode_text, physical
 
 
 class Broker:

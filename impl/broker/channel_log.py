@@ -15,12 +15,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidemark.impl.broker.messages import Entry, LogMessage, Tick, decode, encode
 from tidemark.impl.errors import CorruptDataError, RpcError
 from tidemark.impl.storage.file_log import FileLogWriter, checked, log_file, read_lines
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, LogMessage, Tick, decode, encode
 
 
 @dataclass(eq=False)

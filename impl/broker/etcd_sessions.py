@@ -16,8 +16,8 @@ from collections.abc import Sequence
 from tidemark.impl.broker.ports import Fences
 from tidemark.impl.errors import SessionEndedError, StoreError
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.storage.etcd_client import EtcdCalls, EtcdClient, Json, KeyRange, decode, encode
+from tidemark.impl.values.report import SourceId
 
 REFUSED = b"refused"
 """What is under ``known/N`` when the logs refuse session N."""

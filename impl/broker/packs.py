@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, physical, rows_of
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.errors import LateRowError
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import PackSource, StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, StartPosition
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, physical, rows_of
 
 
 class PackReader:

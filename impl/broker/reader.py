@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.channel_log import entries_of
-from tidemark.impl.broker.messages import Entry
 from tidemark.impl.ports import Clock
 from tidemark.impl.storage.file_log import log_file, read_lines
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry
 
 
 class FileEntryLog:

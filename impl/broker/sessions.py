@@ -16,9 +16,9 @@ from tidemark.impl.broker.ports import Fences
 from tidemark.impl.errors import SessionEndedError, WatchCompactedError
 from tidemark.impl.ports import Clock
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.tso.ports import SteadyClock
+from tidemark.impl.values.report import SourceId
 
 SCHEMA = Schema(
     version=1,

@@ -6,13 +6,13 @@ from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.client.connection import Connection, ConnectionLostError, Json, RequestRefusedError
 from tidemark.impl.client.history import History, runs
 from tidemark.impl.client.schemas import SchemaCache
 from tidemark.impl.client.session import Session
-from tidemark.impl.proxy.reads import ConsistencyLevel
-from tidemark.impl.querynode.nearest import Nearest
+from tidemark.impl.system.connection import Connection, ConnectionLostError, Json, RequestRefusedError
 from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
 
 MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
 """Errors after which a write may be in the log."""

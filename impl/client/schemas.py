@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from tidemark.impl.client.connection import RequestRefusedError
+from tidemark.impl.system.connection import RequestRefusedError
 
 Answer = TypeVar("Answer")
 MISMATCH = "SchemaMismatchError"

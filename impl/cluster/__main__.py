@@ -18,16 +18,16 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.impl.client.history import History
-from tidemark.impl.client.line_server import LineServer
 from tidemark.impl.cluster.child import Child, child_cluster
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import answers_of
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.system.command import run_command
+from tidemark.impl.system.line_server import LineServer
 from tidemark.impl.system.standard_input import standard_input_ended
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 TIME_LIMIT_SECONDS = 120.0
 SIZES = {

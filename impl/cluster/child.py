@@ -11,9 +11,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from tidemark.impl.client.client import Client
-from tidemark.impl.client.connection import TcpConnection
 from tidemark.impl.client.history import History
 from tidemark.impl.errors import ImplementationError
+from tidemark.impl.system.connection import TcpConnection
 
 
 class ChildEndedError(ImplementationError):

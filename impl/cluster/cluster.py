@@ -13,7 +13,6 @@ from typing import Any, Concatenate, ParamSpec
 
 from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.messages import DdlMessage, virtual
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.foundation import Foundation
@@ -25,7 +24,6 @@ from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.host import ProxyHost
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.reads import ReaderConfig
@@ -46,6 +44,8 @@ from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.system.clocks import SystemTimestampClock
 from tidemark.impl.timestamp import MILLISECOND, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.messages import DdlMessage, virtual
 
 P = ParamSpec("P")
 Changing = Callable[Concatenate["Cluster", P], Coroutine[Any, Any, CollectionVersion]]

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 from tidemark.impl.client.client import Client
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.promises import Promises, Write
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.timestamp import Timestamp, split
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 A1, A2 = 1, 2
 NAMES = {A1: "A1", A2: "A2"}

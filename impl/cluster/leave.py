@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.impl.broker.channel_log import read_entries
-from tidemark.impl.broker.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick
 
 
 async def leave_messages(

@@ -10,9 +10,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tidemark.impl.client.client import Result
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.writes import shard_of
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 
 @dataclass

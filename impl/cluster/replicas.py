@@ -7,7 +7,6 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import ReplicaClosedError
 from tidemark.impl.queries.channels import QueryChannels
@@ -16,6 +15,7 @@ from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import is_level_zero
 
 
 def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = True) -> ChannelDescription:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tidemark.impl.client.connection import Json, RequestRefusedError
-from tidemark.impl.client.line_server import Handler
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.gateway import Gateway
-from tidemark.impl.proxy.reads import ConsistencyLevel
-from tidemark.impl.queries.pages import Page
-from tidemark.impl.querynode.nearest import Nearest
+from tidemark.impl.proxy.pages import Page
+from tidemark.impl.system.connection import Json, RequestRefusedError
+from tidemark.impl.system.line_server import Handler
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
 
 METHODS = (
     *("now", "channels", "describe", "create", "alter", "drop", "load", "release"),

@@ -14,12 +14,13 @@ from tidemark.impl.cluster.foundation import Foundation
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
 from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
-from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
+from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.parquet_store import ParquetStore

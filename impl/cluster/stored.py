@@ -5,15 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 from tidemark.impl.broker.channel_log import read_entries
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, rows_of
+from tidemark.impl.cluster.audit import Audit, audit
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
-from tidemark.impl.demo.audit import Audit, audit
 from tidemark.impl.storage.files import SYSTEM_FILES, Files
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.transactions import Database
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, rows_of
 
 
 async def rows_in_logs(root: Path, config: ClusterConfig, *, files: Files = SYSTEM_FILES) -> list[Row]:

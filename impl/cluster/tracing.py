@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.messages import Entry, Tick
 from tidemark.impl.cluster.cluster import ClusterParts
 from tidemark.impl.proxy.proxy import ProxyParts
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
@@ -22,13 +21,14 @@ from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler, DdlTask, Execute
 from tidemark.impl.rootcoord.ddl_source import DdlSource
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoordParts
 from tidemark.impl.rootcoord.round_queue import Round
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import Fence, TimeTickSync
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, Tick
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 
 DDL = "rootcoord"
 

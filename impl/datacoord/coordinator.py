@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.errors import ChannelDroppedError, ChannelLivesError, NotOwnerError, UnknownChannelError
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.runtime import NoPreemption
@@ -32,6 +31,7 @@ from tidemark.impl.types import (
     StartPosition,
     UpdateCheckpoints,
 )
+from tidemark.impl.values.messages import is_level_zero
 
 
 class Coordinator:

@@ -13,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.ports import ObjectStore, Preemption
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.types import BinlogRecord, ChannelName, Row, SegmentId, SegmentRecord
+from tidemark.impl.values.messages import is_level_zero
 
 KeyFilter = Callable[[Iterable[int]], Container[int]]
 """Made of the keys of a segment. It says yes to each of them, and may say yes to others (a Bloom filter)."""

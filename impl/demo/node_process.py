@@ -15,9 +15,10 @@ from pathlib import Path
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
-from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
+from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader
 from tidemark.impl.storage.parquet_store import ParquetStore

@@ -12,7 +12,6 @@ import sys
 from pathlib import Path
 
 from tidemark.impl.broker.reader import FileEntryLog
-from tidemark.impl.client.line_server import LineServer
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.remote import answers_of
@@ -22,6 +21,7 @@ from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.system.command import run_command
+from tidemark.impl.system.line_server import LineServer
 from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.types import MetaSnapshot
 

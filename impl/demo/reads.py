@@ -25,7 +25,6 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.impl.client.client import Client, Result
-from tidemark.impl.client.connection import Connection
 from tidemark.impl.client.session import Session
 from tidemark.impl.cluster.child import Child, child_cluster, start
 from tidemark.impl.cluster.config import ClusterConfig
@@ -33,13 +32,15 @@ from tidemark.impl.cluster.example import promises_of
 from tidemark.impl.cluster.promises import Promises, Write
 from tidemark.impl.cluster.stored import audit_cluster
 from tidemark.impl.errors import NotServableError
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, Reader, ReaderConfig, ReadTask
+from tidemark.impl.proxy.reads import ReadAnswer, Reader, ReaderConfig, ReadTask
 from tidemark.impl.querynode.remote import RemoteReplica
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.system.clocks import SystemTimestampClock
 from tidemark.impl.system.command import is_free, run_command
+from tidemark.impl.system.connection import Connection
 from tidemark.impl.timestamp import MILLISECOND, Interval, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 COLLECTION = "c"
 SIZES = ("--full-buffer-bytes", "600", "--segment-rows", "60", "--query-nodes", "1")

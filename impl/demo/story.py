@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.demo.audit import Audit, audit
+from tidemark.impl.cluster.audit import Audit, audit
 from tidemark.impl.demo.node_process import CHANNEL, binlog_root, log_root, meta_file
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.storage.file_log import FileLogWriter

@@ -19,7 +19,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tidemark.impl.broker.messages import is_level_zero, rows_of
 from tidemark.impl.demo.streaming_process import (
     BODIES,
     KEYS_PER_LIFE,
@@ -32,6 +31,7 @@ from tidemark.impl.demo.streaming_process import (
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
 from tidemark.impl.system.command import run_command
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import is_level_zero, rows_of
 
 LONGEST_LIFE = 0.25
 """Seconds from the opening of the log to the kill, at most. The kill may also come before the opening."""

@@ -9,17 +9,18 @@ from itertools import chain
 from typing import Protocol, TypeVar
 
 from tidemark.impl.errors import CollectionError, SchemaMismatchError, WriteFailedError
-from tidemark.impl.proxy.meta_cache import CollectionVersion
-from tidemark.impl.proxy.ports import Oracle
+from tidemark.impl.proxy.pages import Page
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.queues import QueueKind
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
+from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, CallTask
 from tidemark.impl.proxy.writes import SegmentSource, WriteTask, delete_task, insert_task
-from tidemark.impl.queries.pages import Page
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
+from tidemark.impl.values.oracle import Oracle
 
 Answer = TypeVar("Answer")
 Compose = Callable[[Sequence[ChannelName]], WriteTask]

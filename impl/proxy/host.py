@@ -10,8 +10,8 @@ from typing import Protocol
 from tidemark.impl.errors import SessionEndedError
 from tidemark.impl.ports import Clock
 from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import Supervisor
+from tidemark.impl.values.report import SourceId
 
 
 class ProxySessions(Protocol):

@@ -12,19 +12,10 @@ from typing import Protocol
 from tidemark.impl.ports import Clock, Preemption
 from tidemark.impl.proxy.meta_cache import MetaSource, NoMetadata
 from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.runtime import NoPreemption
-from tidemark.impl.timestamp import Batch, Timestamp
-
-
-class Oracle(Protocol):
-    """The timestamp oracle.
-
-    No timestamp is given twice, and one that is asked for after another one was answered is greater.
-    """
-
-    async def alloc(self, count: int) -> Timestamp:
-        """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""
+from tidemark.impl.timestamp import Batch
+from tidemark.impl.values.oracle import Oracle
+from tidemark.impl.values.report import TimeTickReport
 
 
 class MessageStream(Protocol):

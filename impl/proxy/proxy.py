@@ -14,9 +14,9 @@ from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind, QueueParts
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import DmlTask
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.report import SourceId
 
 
 @dataclass(frozen=True, kw_only=True)

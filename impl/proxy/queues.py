@@ -15,12 +15,13 @@ from functools import partial
 
 from tidemark.impl.errors import ProxyClosedError, ProxyEndedError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.ports import MessageStream, Oracle
+from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.scheduler import TaskScheduler
 from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.values import AppendOutcome, CallMessage, DmlTask, Message
 from tidemark.impl.runtime import Spawn
+from tidemark.impl.values.oracle import Oracle
 
 
 class QueueKind(Enum):

@@ -9,26 +9,12 @@ from enum import Enum
 from typing import Protocol
 
 from tidemark.impl.errors import ImplementationError, NotServableError, RpcError, UnknownChannelError
-from tidemark.impl.proxy.ports import Oracle
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import MILLISECOND, ZERO, Interval, Timestamp
 from tidemark.impl.types import ChannelName, Row
-
-
-class ConsistencyLevel(Enum):
-    """What a read must see."""
-
-    STRONG = "strong"
-    """Everything that was acknowledged before it."""
-    SESSION = "session"
-    """Everything that its client knows of."""
-    BOUNDED = "bounded"
-    """Everything but what is recent."""
-    EVENTUALLY = "eventually"
-    """Anything."""
-    CUSTOMIZED = "customized"
-    """Everything up to a timestamp that the client names."""
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
+from tidemark.impl.values.oracle import Oracle
 
 
 class ReadPhase(Enum):

@@ -13,12 +13,12 @@ from contextlib import AbstractAsyncContextManager
 
 from tidemark.impl.errors import CallerLeftError, ImplementationError, ProxyClosedError, QueueFullError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.oracle import Oracle
 
 
 class DmlTaskQueue:

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from enum import Enum
 
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.statistics import Span
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.oracle import Oracle
+from tidemark.impl.values.report import SourceId, TimeTickReport
 
 Snapshot = Mapping[ChannelName, Span]
 

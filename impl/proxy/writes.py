@@ -8,18 +8,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidemark.impl.broker.messages import (
-    ChannelMessage,
-    DeleteMessage,
-    InsertMessage,
-    encode_text,
-    physical,
-)
 from tidemark.impl.errors import ImplementationError, SchemaMismatchError
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.proxy.values import DmlTask, Message
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentId
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.messages import ChannelMessage, DeleteMessage, InsertMessage, encode_text, physical
 
 Compose = Callable[[Timestamp], ChannelMessage]
 """The message of one channel, once the timestamp is known."""

@@ -9,16 +9,16 @@ from functools import partial
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.gateway import Host
-from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.proxy.reads import ReadClock, ReaderConfig, ReadPath, ReadTask
 from tidemark.impl.queries.replica import RequestChannel, ResultChannel
 from tidemark.impl.queries.requests import ChannelReader
 from tidemark.impl.queries.values import QueryRequest, QueryResult
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.nearest import Nearest
+from tidemark.impl.values.oracle import Oracle
 
 
 @dataclass(frozen=True)

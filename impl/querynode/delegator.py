@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, is_level_zero
 from tidemark.impl.errors import ReplicaClosedError, StoreError
 from tidemark.impl.ports import ObjectStore, Preemption
 from tidemark.impl.querynode.config import QueryNodeConfig
@@ -16,6 +15,7 @@ from tidemark.impl.querynode.service_time import ServiceTime
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import Row, SegmentId, SegmentRecord
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, is_level_zero
 
 
 class ShardDelegator:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.ports import Preemption
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.stream.packs import PackSource, StreamPack
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 
 Work = InsertMessage | DeleteMessage
 

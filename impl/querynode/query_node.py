@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, field
 
-from tidemark.impl.broker.messages import physical
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
 from tidemark.impl.ports import ObjectStore, Preemption
 from tidemark.impl.querynode.config import QueryNodeConfig
@@ -19,6 +17,8 @@ from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import PackSource, StreamPosition
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, SegmentId
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import physical
 
 
 @dataclass(frozen=True, kw_only=True)

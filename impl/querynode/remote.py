@@ -5,16 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 
-from tidemark.impl.client.connection import (
-    ConnectionLostError,
-    Json,
-    RequestRefusedError,
-    TcpConnection,
-)
-from tidemark.impl.client.line_server import Handler
 from tidemark.impl.errors import NotServableError, RpcTimeoutError
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.values import ShardAnswer
+from tidemark.impl.system.connection import ConnectionLostError, Json, RequestRefusedError, TcpConnection
+from tidemark.impl.system.line_server import Handler
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row
 

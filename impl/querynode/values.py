@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentRecord
+from tidemark.impl.values.nearest import Nearest
 
 
 @dataclass(frozen=True)

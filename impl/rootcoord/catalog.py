@@ -10,7 +10,6 @@ from typing import Any, Protocol
 
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.collection_meta import (
     CollectionMeta,
     Edit,
@@ -22,6 +21,7 @@ from tidemark.impl.rootcoord.collection_meta import (
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.collection_version import CollectionVersion
 
 BATCH = 1 << 20
 """Numbers that one incarnation reserves ahead: collections and segments."""

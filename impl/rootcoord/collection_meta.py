@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 
 from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.collection_version import CollectionVersion
 
 Answer = TypeVar("Answer")
 Pause = Callable[[], Awaitable[None]]

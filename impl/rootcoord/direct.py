@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.rootcoord.ids import IdAllocator
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.rpc import Calls
 from tidemark.impl.timestamp import Batch
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.report import SourceId, TimeTickReport
 
 
 class DirectRootCoordClient:

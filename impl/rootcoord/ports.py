@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.report import SourceId
 
 
 class Oracle(Protocol):

@@ -9,13 +9,13 @@ from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlReporter, DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 
 
 @dataclass(frozen=True, kw_only=True)

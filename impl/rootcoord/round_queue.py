@@ -6,7 +6,7 @@ import asyncio
 from collections import deque
 from collections.abc import Mapping
 
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
+from tidemark.impl.values.report import SourceId, TimeTickReport
 
 Round = Mapping[SourceId, TimeTickReport]
 

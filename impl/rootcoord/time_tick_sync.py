@@ -10,9 +10,9 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from tidemark.impl.errors import UnknownSessionError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.stepped_lock import SteppedLock
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 
 Fence = Callable[[SourceId], Awaitable[None]]
 """Make the logs refuse a source."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
+from tidemark.impl.values.collection_version import CollectionVersion
 
 SCHEMA = Schema(
     version=3,

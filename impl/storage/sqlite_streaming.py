@@ -7,12 +7,12 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode, encode
 from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Checkpoints
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, decode, encode
 
 SCHEMA = Schema(
     version=2,

@@ -13,13 +13,13 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
-from tidemark.impl.broker.messages import ChannelMessage, DdlMessage
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.reader import ChannelReader, each_once
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import ChannelMessage, DdlMessage
 
 
 @dataclass(frozen=True)

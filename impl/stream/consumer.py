@@ -5,12 +5,12 @@ What differs from the original: the first pack after a seek begins at the positi
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import ChannelMessage
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
 from tidemark.impl.stream.reader import ChannelReader, each_once
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import ChannelMessage
 
 
 class ChannelConsumer(ChannelReader):

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.ports import Preemption
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.stream.config import DispatcherConfig
@@ -18,6 +17,7 @@ from tidemark.impl.stream.dispatchers import Deputy, Dispatcher, MainDispatcher
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.targets import Changes, Target
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
 
 
 class DispatcherManager:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import physical
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.ports import Preemption
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.stream.config import DispatcherConfig
@@ -11,6 +9,8 @@ from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.targets import Target
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import physical
 
 
 class NodeDispatchers:

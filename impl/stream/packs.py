@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from tidemark.impl.broker.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage, is_for
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import ChannelMessage, DdlMessage, DeleteMessage, InsertMessage, is_for
 
 
 @dataclass(frozen=True)

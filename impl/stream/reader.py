@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 
-from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import ChannelMessage, Entry, Tick
 
 
 class ChannelReader:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 from tidemark.impl.errors import TermClosedError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, AppendStage, Opening
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.oracle import Oracle
 
 
 class Detail(NamedTuple):

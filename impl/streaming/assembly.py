@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from tidemark.impl.broker.messages import ChannelMessage, Tick
 from tidemark.impl.streaming.transaction_messages import (
     DataMessage,
     Part,
@@ -15,6 +14,7 @@ from tidemark.impl.streaming.transaction_messages import (
 )
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.values.messages import ChannelMessage, Tick
 
 
 @dataclass

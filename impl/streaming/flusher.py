@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.errors import StoreError
 from tidemark.impl.ports import Clock
 from tidemark.impl.streaming.assembly import Assembly, Complete
@@ -14,6 +13,7 @@ from tidemark.impl.streaming.ports import MessageStore, TermLog
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Record
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 
 Work = Callable[[], Awaitable[None]]
 

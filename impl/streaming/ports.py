@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Clock, Preemption
-from tidemark.impl.proxy.ports import Oracle
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
 from tidemark.impl.types import SegmentId
+from tidemark.impl.values.oracle import Oracle
 
 
 class TermLog(Protocol):

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from tidemark.impl.broker.messages import Entry, Tick
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.streaming.assembly import Assembly
 from tidemark.impl.streaming.ports import TermLog
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, Tick
 
 
 class RecordLog:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from tidemark.impl.broker.messages import rows_of
 from tidemark.impl.streaming.ports import CheckpointStore, Summary, TermLog
 from tidemark.impl.streaming.transaction_messages import DataMessage
 from tidemark.impl.streaming.values import Checkpoints
 from tidemark.impl.types import SegmentId
+from tidemark.impl.values.messages import rows_of
 
 
 class RecoveryStorage:

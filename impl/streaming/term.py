@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import (
     MessageTooLargeError,
     RpcError,
@@ -27,6 +26,7 @@ from tidemark.impl.streaming.transaction_messages import StreamingMessage, Trans
 from tidemark.impl.streaming.transactions import Transactions
 from tidemark.impl.streaming.values import Append, Opening, Record
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import Tick
 
 
 @dataclass(frozen=True, kw_only=True)

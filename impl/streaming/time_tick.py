@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock
 from tidemark.impl.streaming.ack_manager import AckManager
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.values.messages import Tick
 
 Write = Callable[[int, Tick], Awaitable[int]]
 """Append a tick with its start for readers; its place."""

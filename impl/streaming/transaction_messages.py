@@ -10,16 +10,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
-from tidemark.impl.broker.messages import (
-    DeleteMessage,
-    InsertMessage,
-    LogMessage,
-    decode,
-    encode,
-)
 from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessage, decode, encode
 
 TransactionId = Timestamp
 """The timestamp of the begin; 0: no transaction."""

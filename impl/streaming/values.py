@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.streaming.transaction_messages import (
     DataMessage,
     Part,
@@ -15,6 +14,7 @@ from tidemark.impl.streaming.transaction_messages import (
 )
 from tidemark.impl.timestamp import ZERO, Timestamp
 from tidemark.impl.types import ChannelName, Row, SegmentId
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 
 Term = int
 """The number of a time between two openings of a log: 1, 2, 3, ... 0 is before the first."""

@@ -277,9 +277,7 @@ class MeasuredMutants(Strict):
     """What trials of all mutants of an entry have shown beside their fates."""
 
     judges: dict[str, Count]
-    """Mutants that each judge has killed."""
-    unit: Count | None = None
-    """Mutants that no judge has killed, and unit tests of their room notice; None: these were not tried."""
+    """Mutants that each judge has killed; ``test``: that tests have killed."""
     median: float = Field(ge=0)
     """Seconds of processor time to a kill."""
     longest: float = Field(ge=0)
@@ -289,8 +287,8 @@ class MeasuredMutants(Strict):
 class ImplementationMutants(Strict):
     """Mutants made by rule from the source of the implementation, tried by the judges of the gate.
 
-    Either ``files`` and ``hosts`` are given, or ``of`` names the entry that has them. With ``sample`` only so
-    many are tried: none that is reviewed.
+    Either ``files`` and ``hosts`` or ``tests`` are given, or ``of`` names the entry that has them. With
+    ``sample`` only so many are tried: none that is reviewed.
     """
 
     name: Name
@@ -303,12 +301,18 @@ class ImplementationMutants(Strict):
     """Files of the package's folder."""
     hosts: tuple[Name, ...] = ()
     """Programs and drivers, of any manifest, that try the mutants: in the order in which they kill."""
+    tests: tuple[str, ...] = ()
+    """Files and folders of pytest: each file tries what no host has killed. For code that no specification
+    describes; the paths begin in the folder of the package's rooms.
+    """
+    slips: Reference | None = None
+    """A list of ``Patch``: mistakes of people, tried with the mutants that rules make."""
     total: int = Field(gt=0)
     """Pinned number of mutants that are tried."""
     counts: dict[str, Count] = Field(default_factory=dict)
     """Pinned: mutants by fate, and ``names``, a check sum of their names."""
     measured: MeasuredMutants | None = None
-    """What ``tidemark mutants --last --unit-tests`` has printed of it. It is shown, and not compared."""
+    """What ``tidemark mutants --last`` has printed of it. It is shown, and not compared."""
     of: Name | None = None
     sample: int | None = Field(default=None, gt=0)
     """Try so many of them, always the same ones for a ``seed``."""
@@ -330,8 +334,10 @@ class ImplementationMutants(Strict):
 
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:
-        if bool(self.files and self.hosts) == (self.of is not None):
-            raise ValueError(f"implementation {self.name!r} needs either 'files' and 'hosts', or 'of'")
+        if bool(self.files and (self.hosts or self.tests)) == (self.of is not None):
+            raise ValueError(
+                f"implementation {self.name!r} needs either 'files' and 'hosts' or 'tests', or 'of'"
+            )
         reviewed = [*self.equivalent, *self.counted, *self.holes]
         if len(set(reviewed)) != len(reviewed):
             raise ValueError(f"implementation {self.name!r} gives one mutant two reasons")

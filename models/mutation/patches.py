@@ -27,7 +27,8 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -35,13 +36,18 @@ from types import CodeType, FunctionType
 from typing import Any
 
 from tidemark.models.mutation.declared import Declared
-from tidemark.models.mutation.source.mutants import functions
+from tidemark.models.mutation.source.edits import Function
+from tidemark.models.mutation.source.mutants import SourceMutant, functions
 from tidemark.models.mutation.source.planting import compiled, function_of, module_name
 from tidemark.models.rooms import PACKAGE, ROOT
 from tidemark.spec.language.errors import SpecError
 
 IMPL = "impl"
 """The room of the implementation, not named as a package: no judge depends on all of it."""
+
+
+SLIP = "/slip:"
+"""Between function and name in the id of a slip."""
 
 
 class PatchError(SpecError):
@@ -85,13 +91,41 @@ class Edit:
     old: str
     new: str
 
+    def _text(self) -> str:
+        return (ROOT / IMPL / self.at.partition(":")[0]).read_text(encoding="utf-8")
+
+    def _node(self, text: str) -> Function:
+        node = dict(functions(ast.parse(text))).get(self.at.partition(":")[2])
+        if node is None:
+            raise PatchError("there is no such function", remedy="Name file:Class.function", place=self.at)
+        return node
+
+    def line(self) -> int:
+        """The line of the statement that changes. Raises PatchError."""
+        text = self._text()
+        node = self._node(text)
+        own = text.splitlines(keepends=True)[node.lineno - 1 :]
+        changed = node.lineno + "".join(own).partition(self.old)[0].count("\n")
+        inside = [one for one in ast.walk(node) if isinstance(one, ast.stmt) and one is not node]
+        first = min(one.lineno for one in inside)
+        return max((one.lineno for one in inside if one.lineno <= changed), default=first)
+
+    def changed(self) -> Function:
+        """The changed function. Raises PatchError."""
+        return dict(functions(self._tree()))[self.at.partition(":")[2]]
+
     def code(self) -> tuple[FunctionType, CodeType]:
         """The function and its changed code. Raises PatchError."""
         file, _, name = self.at.partition(":")
-        text = (ROOT / IMPL / file).read_text(encoding="utf-8")
-        node = dict(functions(ast.parse(text))).get(name)
-        if node is None:
-            raise PatchError("there is no such function", remedy="Name file:Class.function", place=self.at)
+        tree = self._tree()
+        module = module_name(f"{PACKAGE}.{IMPL}", file)  # the program loads it: a key of a verdict has it
+        function = function_of(import_module(module), name)
+        return function, compiled(tree, function.__code__, name)
+
+    def _tree(self) -> ast.Module:
+        """The file with the changed function."""
+        text = self._text()
+        node = self._node(text)
         lines = text.splitlines(keepends=True)
         before, own, after = (
             "".join(part)
@@ -107,14 +141,11 @@ class Edit:
                 remedy="Give more of the text around the place, as it is now",
                 place=self.at,
             )
-        module = module_name(f"{PACKAGE}.{IMPL}", file)  # the program loads it: a key of a verdict has it
-        function = function_of(import_module(module), name)
         try:
-            changed = ast.parse(before + own.replace(self.old, self.new) + after)
+            return ast.parse(before + own.replace(self.old, self.new) + after)
         except SyntaxError as error:
             problem = f"with {self.new!r} it is no Python: {error.msg}"
             raise PatchError(problem, remedy="Correct it", place=self.at) from error
-        return function, compiled(changed, function.__code__, name)
 
 
 @dataclass(frozen=True)
@@ -123,7 +154,8 @@ class Patch:
 
     Attributes:
         name: in the manifest, without the prefix.
-        on: the entry on which it must die.
+        on: the entry on which it must die; None: it is one of the ``slips`` of an ``[[implementation]]``,
+            which are tried with the mutants that rules make, by the same hosts.
         says: what is wrong, in a sentence.
         also: changes of other functions, which belong to it.
     """
@@ -133,9 +165,9 @@ class Patch:
     at: str
     old: str
     new: str
-    on: Host
     source: str
     says: str
+    on: Host | None = None
     killer: str | None = None
     equivalent: str | None = None
     tier: str = "fast"
@@ -146,18 +178,30 @@ class Patch:
         """Its name in its module."""
         return self.name.replace("-", "_")
 
+    @property
+    def slip(self) -> str:
+        """Its id among the mutants of its file."""
+        return f"{self.at}{SLIP}{self.name}"
+
+    def mutant(self) -> SourceMutant:
+        """The slip as one of the mutants of its file. Raises PatchError."""
+        file, _, name = self.at.partition(":")
+        edit = Edit(self.at, self.old, self.new)
+        return SourceMutant(self.slip, file, name, "slip", edit.line(), self.old, self.new, edit.changed())
+
     def codes(self) -> list[tuple[FunctionType, CodeType]]:
         """Each function with its changed code. Raises PatchError."""
         return [edit.code() for edit in (Edit(self.at, self.old, self.new), *self.also)]
 
     def __call__(self, *args: Any, **options: Any) -> Any:
         """What the host's entry names, made with the changed code, which stays in. Raises PatchError."""
+        assert self.on is not None, "a slip is no program"
         put_in(self)
         return self.on.make(*args, **{**options, **dict(self.on.given)})
 
     def __getattr__(self, name: str) -> Any:
         """What else is asked of an adapter's class is the class' own."""
-        if name.startswith("__"):
+        if name.startswith("__") or self.on is None:
             raise AttributeError(name)
         return getattr(self.on.make, name)
 
@@ -169,7 +213,7 @@ class Patch:
             killer=self.killer,
             equivalent=self.equivalent,
             source=self.source,
-            instance=self.on.entry,
+            instance="" if self.on is None else self.on.entry,
             tier=self.tier,
         )
 
@@ -197,6 +241,16 @@ def put_in(patch: Patch) -> None:
     _inside.append((patch, [(function, function.__code__) for function, _ in codes]))
     for function, code in codes:
         function.__code__ = code
+
+
+@contextmanager
+def patched(patch: Patch) -> Iterator[None]:
+    """Run the changed code of a patch for a while. Raises PatchError."""
+    put_in(patch)
+    try:
+        yield
+    finally:
+        restore()
 
 
 def present() -> Patch | None:

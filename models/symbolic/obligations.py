@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from tidemark.models.lemmas.implied import in_order
-from tidemark.models.lemmas.ranking import claim_of, is_of_a_step
+from tidemark.models.symbolic.implied import in_order
+from tidemark.models.symbolic.ranking import claim_of, is_of_a_step
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
     TRUE,

@@ -9,7 +9,7 @@ from typing import Any
 
 from tidemark.models.frozen import FrozenMap
 from tidemark.models.instance import Bound, Instance
-from tidemark.models.lemmas.ranking import reasons
+from tidemark.models.symbolic.ranking import reasons
 from tidemark.spec.language.protocol import ranking_of, resolve
 from tidemark.spec.language.spec import Property, Ranking, Spec
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from tidemark.impl.errors import NotLeaderError, RpcError, StoreError
-from tidemark.impl.rpc import DirectCoordinatorClient
 from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
 from tidemark.impl.types import (
     EndPosition,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
-from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 
 CHANNEL = "log_1v0"
 """A virtual channel of the physical channel "log"."""

@@ -7,12 +7,12 @@ import sys
 import pytest
 
 from tests.impl.parts import CHANNEL, pack, run
+from tidemark.impl.cluster.audit import audit
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.demo.__main__ import main, parse
-from tidemark.impl.demo.audit import audit
-from tidemark.impl.rpc import DirectCoordinatorClient
 from tidemark.impl.runtime import AsyncioClock
 from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter
 from tidemark.impl.storage.parquet_store import ParquetStore

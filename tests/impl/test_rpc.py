@@ -6,8 +6,9 @@ import pytest
 
 from tests.impl.parts import CHANNEL, pack, run, settle
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
-from tidemark.impl.rpc import Calls, DirectCoordinatorClient
+from tidemark.impl.rpc import Calls
 from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
 from tidemark.impl.types import EndPosition
 

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from tidemark.impl.errors import RpcError, RpcTimeoutError, UnknownSessionError
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.report import SourceId, TimeTickReport
 
 
 def _open() -> asyncio.Event:

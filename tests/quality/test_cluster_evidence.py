@@ -26,8 +26,8 @@ from tidemark.impl.cluster.tracing import TimeTickTrace
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import LateRowError
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 CONFIG = ClusterConfig(tick_seconds=0.01, channels=1, checkpoint_ts=0)
 """Large buffers: rows stay in memory. A checkpoint is reported at each tick."""

@@ -8,13 +8,13 @@ from dataclasses import replace
 import pytest
 
 from tidemark.checks.gate.judging import judge_task
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.mutation.implementation import trial
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import Fate
 from tidemark.checks.mutation.implementation.judge import CONTROLS
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import silent
 from tidemark.models.manifest import ImplementationMutants, load
 from tidemark.models.rooms import ROOT

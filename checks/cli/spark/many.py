@@ -10,8 +10,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tidemark.checks.cli.export import chosen_instance
 from tidemark.checks.cli.run import wide_console
+from tidemark.checks.inputs.instances import chosen_instance
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.spark.planning.history import FOLDER

@@ -5,27 +5,26 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
 from tidemark.checks.mutation.implementation.farm import Farm, Order
-from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Trial
+from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Trial
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
 from tidemark.checks.mutation.implementation.table import (
     killers_text,
     measured_text,
-    room_of,
     seconds_text,
     table_text,
 )
+from tidemark.checks.mutation.implementation.unit_tests import unit_tests_of
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.cores import cores
 from tidemark.models.manifest import Manifest
 from tidemark.models.manifest.about import about
-from tidemark.models.rooms import ROOT
 
 
 @dataclass(frozen=True)
@@ -51,8 +50,7 @@ class _Found:
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
     """The options of the command. master: of the Spark session that tries them; None for processes of this
-    machine. unit: tests that are tried on what no judge has killed. own_tests: likewise, those of the
-    mutant's room.
+    machine. tests: files and folders of tests that are hosts, too.
     """
 
     entry: str
@@ -62,13 +60,13 @@ class Chosen:
     build: Path
     jobs: int | None
     master: str | None = None
-    unit: tuple[Path, ...] = ()
-    own_tests: bool = False
+    tests: tuple[str, ...] = ()
 
 
 def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
     """Try, print, and return the exit status. Raises BadInputError for an unknown entry or id."""
-    plans = list(_plans(manifests, chosen.entry))
+    more = unit_tests_of(chosen.tests)
+    plans = [replace(plan, hosts=(*plan.hosts, *more)) for plan in _plans(manifests, chosen.entry)]
     if not any(chosen.only in mutant.id for plan in plans for mutant in plan.mutants):
         remedy = f"{shlex.join(['tidemark', 'mutants', *filter(None, [chosen.entry]), '--list'])}  lists them"
         raise BadInputError(f"no mutant has {chosen.only!r} in its id", remedy=remedy)
@@ -79,7 +77,7 @@ def mutants(chosen: Chosen, manifests: Sequence[Manifest]) -> int:
                     print(mutant)
         return ExitCode.AS_EXPECTED.value
     found = [_tried(plan, chosen) for plan in plans]
-    return _show(found, _by_unit_tests(found, chosen))
+    return _show(found)
 
 
 def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
@@ -124,8 +122,7 @@ def _trials(
 
     session = spark_session(master=chosen.master, build=chosen.build)
     name = plan.entry.name
-    package = plan.target.package
-    for found in spread(session, package, orders, name=name, seconds=seconds, seed=0, progress=_Rounds()):
+    for found in spread(session, plan.target, orders, name=name, seconds=seconds, seed=0, progress=_Rounds()):
         yield from found
 
 
@@ -145,45 +142,7 @@ def _progress(done: int, *, total: int | None = None, unit: str = "", note: str 
     sys.stderr.write(f"[{done}/{total}] {unit}: {note}\n")
 
 
-def _by_unit_tests(found: Sequence[_Found], chosen: Chosen) -> frozenset[str] | None:
-    """The mutants that no judge has killed and the unit tests notice; None if these are not asked for."""
-    if not chosen.unit and not chosen.own_tests:
-        return None
-    from tidemark.checks.mutation.implementation.unit import noticed
-
-    seen = set()
-    for one in found:
-        left = [
-            t.id for t in one.trials if t.fate is not Fate.KILLED and t.id not in one.plan.whole.equivalent
-        ]
-        package, jobs = one.plan.target.package, chosen.jobs or cores()
-        for tests, mutants in by_tests(left, chosen).items():
-            tried = noticed(mutants, package=package, tests=tests, jobs=jobs)
-            for number, trial in enumerate(tried, start=1):
-                known = "failed" if trial.failed else "passed" if trial.known else "said nothing"
-                _progress(number, total=len(mutants), unit="unit tests", note=f"{trial.mutant}: {known}")
-                seen |= {trial.mutant} if trial.failed else set()
-    return frozenset(seen)
-
-
-def by_tests(mutants: Sequence[str], chosen: Chosen) -> dict[tuple[Path, ...], list[str]]:
-    """The mutants by the tests that are tried on them. Raises BadInputError: a room has no tests."""
-    found: dict[tuple[Path, ...], list[str]] = {}
-    for mutant in mutants:
-        own = (own_tests_of(mutant),) if chosen.own_tests else ()
-        if own and not own[0].is_dir():
-            raise BadInputError(f"there are no unit tests {own[0]}", remedy="name others: --unit PATH")
-        found.setdefault((*chosen.unit, *own), []).append(mutant)
-    return found
-
-
-def own_tests_of(mutant: str) -> Path:
-    """The unit tests of a mutant's room: those of the same name, or all for what lies under all rooms."""
-    folder, room = ROOT / "tests" / "impl", room_of(mutant.partition(":")[0])
-    return folder if room == room_of("") else folder / room
-
-
-def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
+def _show(found: Sequence[_Found]) -> int:
     trials = [trial for one in found for trial in one.trials]
     equivalent = {name for one in found for name in one.plan.whole.equivalent}
     for one in found:
@@ -193,12 +152,11 @@ def _show(found: Sequence[_Found], by_unit_tests: frozenset[str] | None) -> int:
                 print(f"{trial}\n    {texts[trial.id]}")
     if not trials:
         raise BadInputError("nothing was tried", remedy="leave --last or --only out")
-    judges = {host.name: host.task.judge for one in found for host in one.plan.hosts}
-    print(table_text(trials, equivalent, by_unit_tests, judges=judges))
+    judges = {host.name: host.judge for one in found for host in one.plan.hosts}
+    print(table_text(trials, equivalent, judges=judges))
     print(killers_text(trials, judges))
     print(seconds_text(trials))
-    if by_unit_tests is not None:
-        for one in found:
-            print(measured_text(one.plan.entry.name, one.trials, by_unit_tests, judges))
+    for one in found:
+        print(measured_text(one.plan.entry.name, one.trials, judges))
     bad = any(one.unexpected for one in found)
     return (ExitCode.MISSING_REFUTATION if bad else ExitCode.AS_EXPECTED).value

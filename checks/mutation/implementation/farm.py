@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.hosts import Host
+from tidemark.checks.mutation.implementation.hosts import AnyHost
 from tidemark.checks.mutation.implementation.trial import Began, Job, Noted, Target, work
 from tidemark.models.cores import METHOD
 from tidemark.models.refinement.queries import Asked
@@ -57,7 +57,7 @@ class _Running:
     worked: float = field(default_factory=time.monotonic)
 
 
-Order = tuple[str, Sequence[Host]]
+Order = tuple[str, Sequence[AnyHost]]
 """A mutant's id and the hosts that are to try it, in order."""
 Main = Callable[..., None]
 
@@ -113,7 +113,7 @@ class Farm:
             for one in running:
                 _end(one)
 
-    def _start(self, mutant: str, hosts: Sequence[Host]) -> _Running:
+    def _start(self, mutant: str, hosts: Sequence[AnyHost]) -> _Running:
         context: Any = get_context(METHOD)
         here, there = context.Pipe()
         limits = tuple(self._limits.of(self._seconds.get(host.name)) for host in hosts)

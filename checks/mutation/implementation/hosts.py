@@ -13,12 +13,14 @@ from pathlib import Path
 
 from tidemark.checks.conform.judge import CLAIM, Drive
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task, judges_of
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.interleave.judge import REFINEMENT, interleave, options_of, verdicts_of
 from tidemark.checks.interleave.limits import ExecutionLimits
+from tidemark.checks.mutation.implementation.unit_tests import UnitTests
+from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, CheckError, known_names
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task, judges_of
 from tidemark.checks.verdicts.progress import silent
 from tidemark.checks.verdicts.verdict import Verdict
 from tidemark.models.manifest import ConformEntry, InterleaveEntry, Manifest, load, manifest_files
@@ -69,8 +71,21 @@ class Host:
     @property
     def task(self) -> Task:
         """The same as a task of the gate."""
+        return Task(self.manifest, self.entry, self.judge)
+
+    @property
+    def judge(self) -> str:
+        """The judge of the entry."""
         (judge,) = judges_of(self.entry)
-        return Task(self.manifest, self.entry, judge)
+        return judge
+
+    @property
+    def replay(self) -> str:
+        """The command that runs it with the code as it is written."""
+        return check_command(self.judge, self.name)
+
+
+AnyHost = Host | UnitTests
 
 
 @cache
@@ -99,13 +114,16 @@ def _hosts(manifests: Iterable[Manifest]) -> Iterable[Host]:
             yield Host(manifest, entry)
 
 
-def ask(host: Host, *, seed: int = 0) -> Answer:
+def ask(host: AnyHost, *, seed: int = 0) -> Answer:
     """Run the host with the code that is loaded now.
 
     Of a driver the first examples are run, which can refute and say nothing else.
 
     Raises whatever is neither the implementation's nor a judge's: a fault of the suite.
     """
+    if isinstance(host, UnitTests):
+        failed = host.failed()
+        return Answer(Kind.CLAIM, failed, "the test fails") if failed else Answer(Kind.SAME)
     context = Context(manifest=host.manifest, progress=silent, seed=seed, workers=1)
     try:
         if isinstance(host.entry, InterleaveEntry):

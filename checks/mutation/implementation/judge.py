@@ -20,10 +20,11 @@ from tidemark.checks.mutation.implementation.fate import (
     FateCounts,
     Trial,
 )
-from tidemark.checks.mutation.implementation.hosts import Host, Kind, hosts_of
+from tidemark.checks.mutation.implementation.hosts import AnyHost, Kind, hosts_of
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
+from tidemark.checks.mutation.implementation.unit_tests import unit_tests_of
 from tidemark.checks.verdicts.asking import taken_over_from
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
@@ -57,7 +58,7 @@ class Plan:
     entry: ImplementationMutants
     whole: ImplementationMutants
     target: Target
-    hosts: tuple[Host, ...]
+    hosts: tuple[AnyHost, ...]
     mutants: tuple[SourceMutant, ...]
 
     @classmethod
@@ -65,17 +66,24 @@ class Plan:
         """``every``: no sample. Raises BadInputError: a file, a host or a package does not exist."""
         whole = next((one for one in manifest.implementation if one.name == entry.of), entry)
         try:
-            target = Target.of(whole.package)
+            target = Target.of(whole.package, whole.slips or "")
             made = [mutant for file in whole.files for mutant in mutants_of(target.root, file)]
+            made += [patch.mutant() for patch in target.patches().values()]
         except (OSError, SyntaxError, ModuleNotFoundError) as error:
             raise BadInputError(f"{entry.name}: {error}", remedy="correct 'package' and 'files'") from error
+        apart = sorted({mutant.file for mutant in made} - {*whole.files})
+        if apart:
+            raise BadInputError(
+                f"{whole.name}: a slip is made in {apart[0]}, which is none of its files",
+                remedy="add the file to 'files', or move the slip to the entry that has it",
+            )
         gone = sorted(set(whole.reviewed) - {mutant.id for mutant in made})
         if gone:
             raise BadInputError(
                 f"{whole.name}: the reviewed mutant {gone[0]!r} is not made any more",
                 remedy="review the function anew: tidemark mutants --list shows the present names",
             )
-        hosts = tuple(hosts_of(whole.hosts, manifest))
+        hosts: tuple[AnyHost, ...] = (*hosts_of(whole.hosts, manifest), *unit_tests_of(whole.tests))
         if entry.sample is None or every:
             return cls(entry, whole, target, hosts, tuple(made))
         rest = [mutant for mutant in made if mutant.id not in whole.reviewed]
@@ -151,7 +159,7 @@ def reaches_of(plan: Plan, *, progress: Progress) -> dict[str, Reach]:
         if reach.answer.kind is not Kind.SAME:
             raise BadInputError(
                 f"{host.name} is not green without any mutant: {reach.answer.words}",
-                remedy=f"first make it green: {check_command(host.task.judge, host.name)}",
+                remedy=f"first make it green: {host.replay}",
             )
         found[host.name] = reach
         progress(number, total=len(plan.hosts), unit="hosts", note=host.name)
@@ -207,7 +215,7 @@ def _spread(
 
     for found in spread(
         _session(context),
-        plan.target.package,
+        plan.target,
         orders,
         name=plan.entry.name,
         seconds=seconds,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 
-from tidemark.checks.mutation.implementation.hosts import Answer, Host, ask
+from tidemark.checks.mutation.implementation.hosts import Answer, AnyHost, ask
 from tidemark.checks.mutation.implementation.trial import Target
 from tidemark.models.mutation.source.mutants import SourceMutant
 from tidemark.models.mutation.source.planting import probed
@@ -33,7 +33,7 @@ class Reach:
         return mutant.line in self.lines.get(mutant.file, frozenset())
 
 
-def reach_of(host: Host, files: Iterable[str], target: Target, *, seed: int = 0) -> Reach:
+def reach_of(host: AnyHost, files: Iterable[str], target: Target, *, seed: int = 0) -> Reach:
     """Run the host, and note what it runs of the files."""
     lines: dict[str, set[int]] = {file: set() for file in files}
     begun = time.process_time()
@@ -49,6 +49,6 @@ def reach_of(host: Host, files: Iterable[str], target: Target, *, seed: int = 0)
     )
 
 
-def in_order(hosts: Sequence[Host], reaches: Mapping[str, Reach], mutant: SourceMutant) -> list[Host]:
+def in_order(hosts: Sequence[AnyHost], reaches: Mapping[str, Reach], mutant: SourceMutant) -> list[AnyHost]:
     """The hosts that run what the mutant changes, in the given order."""
     return [host for host in hosts if reaches[host.name].runs(mutant)]

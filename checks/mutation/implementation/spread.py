@@ -23,12 +23,12 @@ _PARTS_OF_A_CORE = 4
 _MUTANTS_OF_A_PART = 4
 """Mutants of one task, which itself costs some tenths of a second."""
 
-Part = tuple[str, tuple[Order, ...], dict[str, float], int]
+Part = tuple[tuple[str, str], tuple[Order, ...], dict[str, float], int]
 
 
 def spread(
     spark: SparkSession,
-    package: str,
+    target: Target,
     orders: Sequence[Order],
     *,
     name: str,
@@ -40,7 +40,7 @@ def spread(
 
     Args:
         spark: the session.
-        package: the code that is made wrong; the executors have the same, each in its own place.
+        target: the code that is made wrong; the executors have the same, each in its own place.
         orders: the mutants and their hosts.
         name: what Spark's pages call the jobs.
         seconds: by host the processor time with the real code.
@@ -55,7 +55,8 @@ def spread(
         chosen = orders[begin : begin + size]
         # Neighbours are alike and go to different tasks, so that the tasks take the same time.
         number = max(1, min(len(chosen), cores * _PARTS_OF_A_CORE))
-        parts = [(package, tuple(chosen[place::number]), dict(seconds), seed) for place in range(number)]
+        where = (target.package, target.slips)
+        parts = [(where, tuple(chosen[place::number]), dict(seconds), seed) for place in range(number)]
         results: list[list[Trial]] = run_many(
             spark,
             parts,
@@ -69,5 +70,5 @@ def spread(
 
 def trials_of_part(part: Part) -> list[Trial]:
     """The work of one Spark task."""
-    package, orders, seconds, seed = part
-    return list(Farm(Target.of(package), seconds=seconds, seed=seed).trials(orders))
+    where, orders, seconds, seed = part
+    return list(Farm(Target.of(*where), seconds=seconds, seed=seed).trials(orders))

@@ -23,8 +23,6 @@ COLUMNS = (
 )
 JUDGES = "killed by"
 """The column that is there if the entries' judges are known."""
-UNIT = "only by unit tests"
-"""The column that is there if unit tests were tried: of those that no judge has killed."""
 
 
 @dataclass(frozen=True)
@@ -34,21 +32,17 @@ class Row:
     name: str
     fates: Counter[Fate]
     equivalent: int
-    unit: int = 0
-    """Those of the rest that unit tests alone notice."""
     hosts: Counter[str] = field(default_factory=Counter)
     """How many each entry has killed."""
 
     @classmethod
-    def of(
-        cls, name: str, trials: Iterable[Trial], equivalent: Collection[str], unit: Collection[str] = ()
-    ) -> Row:
-        """Count the trials of a file. ``unit``: the mutants that unit tests alone notice."""
+    def of(cls, name: str, trials: Iterable[Trial], equivalent: Collection[str]) -> Row:
+        """Count the trials of a file."""
         found = list(trials)
         rest = [trial for trial in found if trial.id not in equivalent]
         fates = Counter(trial.fate for trial in rest)
         hosts = Counter(trial.host for trial in rest if trial.fate is Fate.KILLED)
-        return cls(name, fates, len(found) - len(rest), sum(trial.id in unit for trial in found), hosts)
+        return cls(name, fates, len(found) - len(rest), hosts)
 
     def judges(self, judges: Mapping[str, str]) -> str:
         """How many each judge has killed; ``judges``: the judge of each entry."""
@@ -67,18 +61,18 @@ class Row:
         return (self.name, *map(str, numbers), share)
 
 
-def rows(trials: Sequence[Trial], equivalent: Collection[str], unit: Collection[str] = ()) -> Iterator[Row]:
+def rows(trials: Sequence[Trial], equivalent: Collection[str]) -> Iterator[Row]:
     """A row per file, one per room (the first folder) that has several files, and one for all."""
     files = list(dict.fromkeys(_file(trial) for trial in trials))
     rooms = list(dict.fromkeys(room_of(file) for file in files))
     for room in rooms:
         inside = [file for file in files if room_of(file) == room]
         for file in inside:
-            yield Row.of(file, (t for t in trials if _file(t) == file), equivalent, unit)
+            yield Row.of(file, (t for t in trials if _file(t) == file), equivalent)
         if len(inside) > 1:
-            yield Row.of(f"**{room}**", (t for t in trials if _file(t) in inside), equivalent, unit)
+            yield Row.of(f"**{room}**", (t for t in trials if _file(t) in inside), equivalent)
     if len(rooms) > 1:
-        yield Row.of("**all**", trials, equivalent, unit)
+        yield Row.of("**all**", trials, equivalent)
 
 
 def _file(trial: Trial) -> str:
@@ -93,21 +87,14 @@ def room_of(file: str) -> str:
 def table_text(
     trials: Sequence[Trial],
     equivalent: Collection[str],
-    unit: Collection[str] | None = None,
     *,
     judges: Mapping[str, str] | None = None,
 ) -> str:
-    """The table as Markdown.
-
-    With a last column if ``unit`` says which mutants unit tests alone notice, and one of the judges that kill
-    if ``judges`` names the judge of each entry.
-    """
-    shown = list(rows(trials, equivalent, unit or ()))
+    """The table as Markdown, with a last column if ``judges`` names the judge of each entry."""
+    shown = list(rows(trials, equivalent))
     found = [COLUMNS, *(row.cells() for row in shown)]
     if judges is not None:
         found = _with(found, JUDGES, [row.judges(judges) for row in shown])
-    if unit is not None:
-        found = _with(found, UNIT, [str(row.unit) for row in shown])
     lines = [found[0], ("---", *("---:" for _ in found[0][1:])), *found[1:]]
     return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
 
@@ -141,16 +128,13 @@ def seconds_text(trials: Sequence[Trial]) -> str:
     )
 
 
-def measured_text(
-    entry: str, trials: Sequence[Trial], unit: Collection[str], judges: Mapping[str, str]
-) -> str:
+def measured_text(entry: str, trials: Sequence[Trial], judges: Mapping[str, str]) -> str:
     """What the manifest's entry may say as ``measured``; ``judges``: the judge of each entry."""
     killed = [trial for trial in trials if trial.fate is Fate.KILLED]
     by = Counter(judges.get(trial.host, "?") for trial in killed)
     numbers = ", ".join(f"{judge} = {number}" for judge, number in by.most_common())
     seconds = sorted(trial.seconds for trial in killed) or [0.0]
-    only = sum(trial.id in unit for trial in trials)
     return (
-        f"{entry}: measured = {{ judges = {{ {numbers} }}, unit = {only}, "
+        f"{entry}: measured = {{ judges = {{ {numbers} }}, "
         f"median = {seconds[len(seconds) // 2]:.2f}, longest = {seconds[-1]:.2f} }}"
     )

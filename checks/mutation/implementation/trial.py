@@ -16,12 +16,14 @@ from pathlib import Path
 from types import FrameType
 
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
+from tidemark.checks.mutation.implementation.hosts import Answer, AnyHost, Kind, ask
+from tidemark.models.mutation.patches import SLIP, Patch, patched
 from tidemark.models.mutation.source.mutants import folder_of, mutant_of
 from tidemark.models.mutation.source.planting import planted
 from tidemark.models.refinement.queries import Asked
 from tidemark.models.refinement.step import asking
 from tidemark.models.simulation.closed_world import GUARD
+from tidemark.spec.language.references import load_reference
 
 TICK_S = 0.5
 """Processor time between two looks at the stack."""
@@ -40,15 +42,23 @@ DYING = "control:dying"
 
 @dataclass(frozen=True)
 class Target:
-    """The code that is made wrong. root: its folder. package: its name as a package."""
+    """The code that is made wrong. root: its folder. package: its name as a package. slips: where a list of
+    ``Patch`` is, as ``module:NAME``; empty if there is none.
+    """
 
     root: Path
     package: str
+    slips: str = ""
 
     @classmethod
-    def of(cls, package: str) -> Target:
+    def of(cls, package: str, slips: str = "") -> Target:
         """The package of that name. Raises ModuleNotFoundError."""
-        return cls(folder_of(package), package)
+        return cls(folder_of(package), package, slips)
+
+    def patches(self) -> dict[str, Patch]:
+        """The slips by their ids. Raises SpecError: there is no such list."""
+        found = load_reference(self.slips, what="list of slips") if self.slips else ()
+        return {patch.slip: patch for patch in found}
 
     def planting(self, mutant_id: str) -> AbstractContextManager[None]:
         """Run the mutant in place of the real code. Raises KeyError and PlantingError."""
@@ -56,6 +66,8 @@ class Target:
             os._exit(3)
         if mutant_id == UNCHANGED:
             return nullcontext()
+        if SLIP in mutant_id:
+            return patched(self.patches()[mutant_id])
         return planted(mutant_of(self.root, mutant_id), root=self.root, package=self.package)
 
 
@@ -81,7 +93,7 @@ class Job:
 
     target: Target
     mutant: str
-    hosts: tuple[Host, ...]
+    hosts: tuple[AnyHost, ...]
     limits: tuple[float, ...]
     seed: int
     noting: bool = False

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.aliases.refinement import RequestView, meaning
 
 

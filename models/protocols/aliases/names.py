@@ -15,11 +15,12 @@ from functools import partial
 from typing import Any
 
 from tidemark.impl.errors import CollectionError
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.aliases.lookups import Lookups, Request, watched
 from tidemark.models.protocols.aliases.refinement import (

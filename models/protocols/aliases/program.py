@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.meta.catalog import CatalogProgram
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.simulation.world.process import Process

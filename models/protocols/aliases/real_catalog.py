@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.aliases.program import AliasProgram
 from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
 

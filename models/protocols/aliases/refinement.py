@@ -28,8 +28,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
 

@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Callable, Coroutine, Iterator, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import decode_text, physical, rows_of
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -32,6 +31,7 @@ from tidemark.impl.types import (
     StartPosition,
     UpdateCheckpoints,
 )
+from tidemark.impl.values.messages import decode_text, physical, rows_of
 from tidemark.models.protocols.allocation.refinement import InsertView
 from tidemark.models.simulation.program import Program
 from tidemark.models.simulation.settings import ClockOrder, Settings

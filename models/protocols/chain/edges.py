@@ -12,13 +12,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 
 from tidemark.impl.broker.broker import ProxyStreams
-from tidemark.impl.broker.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.rootcoord.ports import SessionStore, TickStreams
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.chain.program import (
     POINTS,
     ChainProgram,

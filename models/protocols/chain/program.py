@@ -18,9 +18,9 @@ from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStreams
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy import program as proxy_program

@@ -11,11 +11,12 @@ from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
+from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.errors import ChannelDroppedError, RpcError, StoreError, UnknownChannelError
 from tidemark.impl.ports import DataNodeClient, MetaStore
-from tidemark.impl.rpc import DirectCoordinatorClient, DirectNodeClient
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import (
     DROPPED_CHECKPOINT,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from tidemark.impl.broker.messages import Entry, LogMessage, Tick
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, LogMessage, Tick
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.simulation.world.world import World
 

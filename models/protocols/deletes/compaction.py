@@ -13,7 +13,6 @@ from collections.abc import Awaitable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, is_level_zero
 from tidemark.impl.cluster.replicas import describe
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
@@ -32,6 +31,7 @@ from tidemark.impl.types import (
     SegmentRecord,
     UpdateCheckpoints,
 )
+from tidemark.impl.values.messages import DeleteMessage, is_level_zero
 from tidemark.models.protocols.deletes.levels import (
     CompactionScenario,
     LoadView,

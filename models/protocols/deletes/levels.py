@@ -18,8 +18,8 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.types import Row, SegmentId, SegmentRecord
+from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.deletes.program import SPECIFICATION
 

@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.types import Pack, SegmentId
+from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.deletes.refinement import (
     MemoryView,

@@ -22,11 +22,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.types import ChannelName, ChannelRecord, SegmentId, SegmentRecord
+from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
 from tidemark.models.refinement.origins import Origins, environment, read
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.dispatchers import Deputy, Dispatcher
 from tidemark.impl.stream.manager import DispatcherManager
+from tidemark.impl.values.messages import LogMessage, Tick
 from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step

@@ -10,8 +10,8 @@ import asyncio
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import Entry, Tick
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, Tick
 from tidemark.models.protocols.dispatch.ports import Log
 from tidemark.models.protocols.dispatch.program import MERGES_END, DispatchProgram, dispatch
 from tidemark.models.simulation.world.process import Process

@@ -10,12 +10,12 @@ import asyncio
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import Entry, InsertMessage, LogMessage
 from tidemark.impl.errors import ImplementationError, StoreError, TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.stream.targets import Changes, Target
+from tidemark.impl.values.messages import Entry, InsertMessage, LogMessage
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.dispatch.stories import LOOKS, SCRIPTS, SERVED
 from tidemark.models.simulation.world.process import Process

@@ -9,11 +9,11 @@ import asyncio
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.impl.broker.packs import PackReader
 from tidemark.impl.errors import ImplementationError, StoreError
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Row
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

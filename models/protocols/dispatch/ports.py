@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import DdlMessage, InsertMessage, LogMessage, virtual
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.values.messages import DdlMessage, InsertMessage, LogMessage, virtual
 from tidemark.models.protocols.common.growing_log import GrowingLog
 from tidemark.models.simulation.world.world import World
 

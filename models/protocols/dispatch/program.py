@@ -12,11 +12,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.targets import Target
+from tidemark.impl.values.messages import LogMessage, Tick
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.dispatch.ports import (

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.broker.messages import InsertMessage, Tick
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import InsertMessage, Tick
 from tidemark.models.protocols.common.scripted import Script
 
 SERVED = "each_target_is_served_in_its_time"

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.impl.client.connection import RequestRefusedError
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.system.connection import RequestRefusedError
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.meta.clients import CHANNEL, OF_ITS_TIME, RETRY_ENDS, ClientProgram
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.simulation.world.process import Process

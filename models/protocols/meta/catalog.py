@@ -11,11 +11,12 @@ from collections.abc import Collection, Hashable, Sequence
 from functools import partial
 
 from tidemark.impl.errors import CollectionError
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog, CatalogStore
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings

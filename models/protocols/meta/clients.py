@@ -12,21 +12,21 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 from tidemark.impl.client.client import Client
-from tidemark.impl.client.connection import Json, RequestRefusedError
 from tidemark.impl.client.schemas import MISMATCH
 from tidemark.impl.cluster.server import LocalConnection
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.system.connection import Json, RequestRefusedError
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.meta.refinement import NAME, meta_view
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, Settings

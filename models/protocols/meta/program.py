@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.errors import CollectionError, RpcError, SessionEndedError
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.meta.refinement import (
     NAME,

@@ -11,9 +11,9 @@ from collections.abc import Hashable
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.catalog import CatalogStore
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.protocols.meta.catalog import CLUSTER, KEPT, NUMBERS, CatalogProgram, catalogues
 from tidemark.models.simulation.program import Observation

@@ -22,8 +22,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion, Flight, MetaCache
+from tidemark.impl.proxy.meta_cache import Flight, MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.refinement.origins import Origins, environment, read
 from tidemark.models.refinement.step import NoCounterpartError
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from contextvars import ContextVar
 from functools import partial
 
-from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick, physical
 from tidemark.impl.errors import StoreError
 from tidemark.impl.queries.channels import QueryChannels, RequestReader, RequestWriter, ResultReader
 from tidemark.impl.queries.values import QueryRequest, QueryResult
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick, physical
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.simulation.world.world import World
 

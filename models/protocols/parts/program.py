@@ -15,7 +15,7 @@ from typing import Any
 
 from tidemark.impl.client.session import Session
 from tidemark.impl.errors import ImplementationError
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReaderConfig, ReadPhase, ReadTask
+from tidemark.impl.proxy.reads import ReadAnswer, ReaderConfig, ReadPhase, ReadTask
 from tidemark.impl.queries.reads import ChannelReads, NodeFollower
 from tidemark.impl.queries.requests import ChannelReader, ResultCollector
 from tidemark.impl.queries.streams import QueryStreams
@@ -25,6 +25,7 @@ from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, ReadStage, ShardAnswer, ShardRead
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.parts.ports import (
     CHANNELS,

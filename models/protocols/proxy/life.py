@@ -18,8 +18,8 @@ from tidemark.impl.proxy.proxy import Proxy, ProxyParts
 from tidemark.impl.proxy.queues import QueueKind
 from tidemark.impl.proxy.statistics import HeapStatistics, ScanStatistics
 from tidemark.impl.proxy.values import AppendOutcome, CallTask, DmlTask, Message
-from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.timestamp import Batch
+from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
 from tidemark.models.protocols.proxy.calls import CALLS_ARE_ANSWERED, Call, Heard
 from tidemark.models.protocols.proxy.reckoning import (
@@ -215,7 +215,7 @@ class _Edges:
             self._reckoning.looks_for_a_report()
 
     async def alloc(self, count: int) -> int:
-        """See tidemark.impl.proxy.ports.Oracle."""
+        """See tidemark.impl.values.oracle.Oracle."""
         ticks = _task().endswith(" ticker")
         name = "" if ticks else self._program.client_of(_task())
         whose = self._reckoning.calls if name in self._reckoning.calls.calls else self._reckoning

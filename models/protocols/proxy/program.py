@@ -16,7 +16,7 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
-from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.oracle import (
     ANSWERS,

@@ -10,8 +10,8 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.proxy.ports import LogProcess
 from tidemark.models.protocols.proxy.refinement import LogView

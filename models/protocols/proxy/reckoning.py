@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.values import DmlTask, Message
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
+from tidemark.impl.values.report import SourceId, TimeTickReport
 from tidemark.models.protocols.common.scripted import OK
 from tidemark.models.protocols.proxy.calls import Calls
 from tidemark.models.protocols.proxy.writes import APPENDED, REFUSED, UNDER_WAY, UNKNOWN, Write

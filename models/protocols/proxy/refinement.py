@@ -29,7 +29,7 @@ from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.statistics import ScanStatistics, Tracked
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask
-from tidemark.impl.rootcoord.report import TimeTickReport
+from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.refinement.origins import Origins, environment, read
 
 ChannelTs = tuple[str, int]

@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tidemark.impl.errors import ReplicaClosedError
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
-from tidemark.impl.queries.pages import Page
+from tidemark.impl.proxy.pages import Page
+from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.queries.reads import ChannelReads
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.types import Row
+from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.models.protocols.queries.refused import COLLECTION, ENDS, SHARDS, Node, RefusedProgram
 from tidemark.models.protocols.queries.searches import NoEdge
 from tidemark.models.simulation.world.process import Process

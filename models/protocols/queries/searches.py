@@ -10,11 +10,12 @@ from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from tidemark.impl.errors import ImplementationError, ReplicaClosedError
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
+from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.queries.reads import ChannelReads
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.values import ShardAnswer, ShardRead
 from tidemark.impl.types import Row
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.protocols.queries.refused import (
     COLLECTION,
     ENDS,

@@ -11,10 +11,10 @@ import re
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.proxy.reads import ReadClock
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import Tick
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import Entry, Tick
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, Tick
 from tidemark.models.protocols.reads.ports import Log
 from tidemark.models.protocols.reads.program import ReadsProgram, reads
 from tidemark.models.simulation.world.process import Process

@@ -12,19 +12,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import NotLeaderError, NotServableError, RpcError, RpcTimeoutError
-from tidemark.impl.proxy.reads import (
-    ConsistencyLevel,
-    ReadAnswer,
-    Reader,
-    ReaderConfig,
-    ReadPhase,
-    ReadTask,
-    Replica,
-)
-from tidemark.impl.querynode.nearest import Nearest
+from tidemark.impl.proxy.reads import ReadAnswer, Reader, ReaderConfig, ReadPhase, ReadTask, Replica
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import MILLISECOND
 from tidemark.impl.types import Row
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

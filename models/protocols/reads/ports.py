@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.impl.broker.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.impl.errors import StoreError
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.common.oracle import Answers

@@ -11,11 +11,9 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.impl.client.session import Session
 from tidemark.impl.errors import ImplementationError, RpcError
 from tidemark.impl.proxy.reads import (
-    ConsistencyLevel,
     ReadAnswer,
     ReadClock,
     Reader,
@@ -30,6 +28,8 @@ from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess

@@ -25,7 +25,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.client.session import Session
 from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.querynode.delegator import ShardDelegator
@@ -33,6 +32,7 @@ from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.service_time import ServiceTime
 from tidemark.impl.querynode.values import ShardRead
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.refinement.origins import Origins, environment, read
 
 Done = tuple[int, int, bool]

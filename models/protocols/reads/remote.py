@@ -11,12 +11,12 @@ import asyncio
 from collections.abc import Hashable
 from typing import Any, cast
 
-from tidemark.impl.client.connection import ConnectionLostError, RequestRefusedError, TcpConnection
-from tidemark.impl.client.line_server import LineServer
 from tidemark.impl.errors import NotServableError, ReplicaClosedError, RpcTimeoutError
 from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.querynode.remote import RemoteReplica, answers_of
 from tidemark.impl.querynode.values import ShardAnswer
+from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedError, TcpConnection
+from tidemark.impl.system.line_server import LineServer
 from tidemark.impl.types import Row
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.client.client import Client
-from tidemark.impl.client.connection import Json, RequestRefusedError
+from tidemark.impl.system.connection import Json, RequestRefusedError
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.protocols.retries.client_scripts import MISMATCH

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from tidemark.impl.client.client import Client
-from tidemark.impl.client.connection import ConnectionLostError, Json, RequestRefusedError
 from tidemark.impl.client.history import History
+from tidemark.impl.system.connection import ConnectionLostError, Json, RequestRefusedError
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.retries.client_scripts import BROKEN, LEVELS, LOST, MAY_HAVE, MISMATCH, SCRIPTS
 from tidemark.models.simulation.world.process import Process

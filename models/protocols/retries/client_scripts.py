@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tidemark.impl.client.connection import Json
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import Json
+from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.models.protocols.common.scripted import Script
 
 LEVELS = {level.value: level for level in ConsistencyLevel}

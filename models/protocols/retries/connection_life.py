@@ -11,7 +11,7 @@ import json
 from collections.abc import Hashable
 from typing import Any, cast
 
-from tidemark.impl.client.connection import ConnectionLostError, RequestRefusedError, TcpConnection
+from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedError, TcpConnection
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -12,10 +12,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from tidemark.impl.client.client import Client
-from tidemark.impl.client.connection import Json, RequestRefusedError
 from tidemark.impl.client.schemas import MISMATCH
 from tidemark.impl.cluster.server import LocalConnection
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.system.connection import Json, RequestRefusedError
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step

@@ -19,8 +19,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, ClassVar
 
-from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.querynode.pipeline import ShardPipeline
+from tidemark.impl.values.messages import LogMessage, Tick
 from tidemark.models.conformance.adapter import BrokenRunError, State
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step

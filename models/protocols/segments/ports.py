@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.impl.errors import StoreError
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.models.protocols.common.growing_log import LOG, GrowingLog
 from tidemark.models.simulation.world.world import World
 

@@ -13,8 +13,8 @@ from typing import Any
 
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.errors import SessionEndedError, StoreError, WatchCompactedError
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script

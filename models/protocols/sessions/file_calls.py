@@ -15,7 +15,7 @@ from typing import Any
 from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import RpcError, SessionEndedError, WatchCompactedError
-from tidemark.impl.rootcoord.report import SourceId
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.database import outside

@@ -11,8 +11,8 @@ from typing import Any, Protocol, TypeVar
 from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.rootcoord.ports import SessionEvent, SessionStore
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.runtime import AsyncioClock
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.ids.ports import StillClock
 from tidemark.models.protocols.sessions.refinement import StoreView

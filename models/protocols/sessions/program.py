@@ -12,10 +12,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import UnknownSessionError
-from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract

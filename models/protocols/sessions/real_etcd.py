@@ -11,8 +11,8 @@ from typing import Any
 
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode, first_change_of, watch_of
+from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared

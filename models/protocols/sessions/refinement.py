@@ -24,9 +24,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.values.report import SourceId
 from tidemark.models.refinement.origins import Origins, environment, read
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tidemark.impl.broker.messages import ChannelMessage
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack
 from tidemark.impl.stream.config import Pursuit
+from tidemark.impl.values.messages import ChannelMessage
 from tidemark.models.protocols.stream.program import (
     PACKS_MEET,
     SPECIFICATION,

@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar
 
-from tidemark.impl.broker.messages import LogMessage, Tick
 from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.minimum import MinimumConsumer
+from tidemark.impl.values.messages import LogMessage, Tick
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.protocols.common.driven import DrivenRun

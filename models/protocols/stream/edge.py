@@ -13,12 +13,12 @@ from pathlib import Path
 
 from tidemark.impl.broker.broker import Broker
 from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.messages import Entry, LogMessage, Tick
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.runtime import Work
 from tidemark.impl.storage.file_log import log_file
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import Entry, LogMessage, Tick
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.stream.ports import SINK, Sink, message_of, number_of

@@ -14,12 +14,12 @@ from pathlib import Path
 
 from tidemark.impl.broker.broker import Broker
 from tidemark.impl.broker.channel_log import entries_of
-from tidemark.impl.broker.messages import Entry, InsertMessage, Tick
 from tidemark.impl.broker.reader import FileEntryLog
 from tidemark.impl.errors import RpcError, UnknownChannelError
 from tidemark.impl.runtime import Work
 from tidemark.impl.storage.file_log import log_file, whole_lines
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry, InsertMessage, Tick
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
 from tidemark.models.simulation.world.process import Process

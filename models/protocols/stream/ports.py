@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import (
+from tidemark.impl.stream.aligned import AlignedPack, AlignedPosition
+from tidemark.impl.stream.packs import StreamPack, StreamPosition
+from tidemark.impl.types import Row
+from tidemark.impl.values.messages import (
     ChannelMessage,
     DdlMessage,
     InsertMessage,
@@ -12,9 +15,6 @@ from tidemark.impl.broker.messages import (
     collection_of,
     virtual,
 )
-from tidemark.impl.stream.aligned import AlignedPack, AlignedPosition
-from tidemark.impl.stream.packs import StreamPack, StreamPosition
-from tidemark.impl.types import Row
 from tidemark.models.protocols.common.growing_log import GrowingLog
 from tidemark.models.simulation.world.storage import Store
 from tidemark.models.simulation.world.world import World

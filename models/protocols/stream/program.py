@@ -10,13 +10,13 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tidemark.impl.broker.messages import ChannelMessage, Entry, Tick
-from tidemark.impl.broker.ports import EntryLog
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName
+from tidemark.impl.values.log import EntryLog
+from tidemark.impl.values.messages import ChannelMessage, Entry, Tick
 from tidemark.models.instance import Instance
 from tidemark.models.mutation.patches import Patch, present
 from tidemark.models.protocols.common.growing_log import LOG

@@ -10,9 +10,9 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.channel_log import ChannelLog, entries_of
-from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.storage.file_log import log_file, whole_lines
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.common.scripted import OK, Script, ScriptedProgram
 from tidemark.models.simulation.world.process import Process

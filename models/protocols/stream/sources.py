@@ -12,12 +12,12 @@ from typing import Any
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import entries_of, read_entries
-from tidemark.impl.broker.messages import DdlMessage, Entry, InsertMessage, LogMessage, Tick, encode_text
 from tidemark.impl.broker.reader import FileEntryLog
 from tidemark.impl.errors import CorruptDataError, RpcError, UnknownChannelError
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.runtime import Work
 from tidemark.impl.storage.file_log import checked, log_file, whole_lines
+from tidemark.impl.values.messages import DdlMessage, Entry, InsertMessage, LogMessage, Tick, encode_text
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
 from tidemark.models.simulation.world.process import Process

@@ -14,7 +14,6 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from tidemark.impl.broker.messages import Tick, rows_of
 from tidemark.impl.errors import CorruptDataError, LogCutError, StoreError
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
@@ -24,6 +23,7 @@ from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.transaction_messages import Part, StreamingMessage, TransactionMessage
 from tidemark.impl.streaming.values import Append, Opening, Record
+from tidemark.impl.values.messages import Tick, rows_of
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import FaultBudget, Settings
 from tidemark.models.simulation.world.database import DatabaseFile

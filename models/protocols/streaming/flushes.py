@@ -10,13 +10,13 @@ from collections.abc import Callable, Coroutine, Hashable, Sequence
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, Tick
 from tidemark.impl.errors import StoreError
 from tidemark.impl.streaming.assembly import Complete
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.flusher import Flusher
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, Tick
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -12,12 +12,12 @@ import asyncio
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.node import StreamingNode
 from tidemark.impl.streaming.ports import StreamingPorts, Summary
 from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Append, Checkpoints, Opening, Record, Term
+from tidemark.impl.values.messages import Tick
 from tidemark.models.protocols.common.scripted import Script, ScriptedProgram
 from tidemark.models.simulation.world.process import Process
 

@@ -6,11 +6,11 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from tidemark.impl.broker.messages import InsertMessage
 from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.transaction_messages import DataMessage, StreamingMessage
 from tidemark.impl.streaming.values import Checkpoints, Opening, Record, Term
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.common.memory_files import MemoryFiles

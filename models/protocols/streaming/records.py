@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.errors import StoreError
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.values import Checkpoints
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -11,7 +11,6 @@ from collections.abc import Hashable, Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import (
     MessageTooLargeError,
     RpcError,
@@ -23,6 +22,7 @@ from tidemark.impl.errors import (
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.term import OpenTerm, StreamingParts
 from tidemark.impl.streaming.values import Append, Opening
+from tidemark.impl.values.messages import Tick
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Hashable
 from typing import Any, cast
 
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.errors import RpcError, TermClosedError
 from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.streaming.time_tick import TimeTickOperator
+from tidemark.impl.values.messages import Tick
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.values.report import DDL_SOURCE, SourceId
 from tidemark.models.conformance.adapter import BrokenRunError
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step

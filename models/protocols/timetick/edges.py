@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams
-from tidemark.impl.broker.messages import DdlMessage, InsertMessage, LogMessage, Tick, collection_of, virtual
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent, SessionStore
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
 from tidemark.impl.runtime import Work
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.messages import DdlMessage, InsertMessage, LogMessage, Tick, collection_of, virtual
+from tidemark.impl.values.report import DDL_SOURCE, SourceId
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.sessions.ports import SharedSessions, at_once

@@ -31,11 +31,11 @@ from typing import Any, NamedTuple
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams
 from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.sessions import SqliteSessions
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.values.report import DDL_SOURCE, SourceId
 from tidemark.models.protocols.timetick.refinement import (
     CoordinatorView,
     MessageView,

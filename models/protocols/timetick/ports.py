@@ -13,9 +13,9 @@ from typing import Protocol
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.report import SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.report import SourceId, TimeTickReport
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls
 from tidemark.models.protocols.timetick.refinement import (
     MessageView,

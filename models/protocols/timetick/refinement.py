@@ -26,11 +26,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.refinement.origins import Origins, environment, read
 
 Values = tuple[int, ...]

@@ -15,8 +15,8 @@ from typing import Any
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import (

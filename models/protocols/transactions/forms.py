@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from typing import Any
 
-from tidemark.impl.broker import messages
-from tidemark.impl.broker.messages import DdlMessage, DeleteMessage, InsertMessage, Tick
 from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.streaming import transaction_messages as transactions
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.types import Row
+from tidemark.impl.values import messages
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, InsertMessage, Tick
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -10,11 +10,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tidemark.impl.broker.messages import InsertMessage, Tick
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
 from tidemark.impl.streaming.reader import reader
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.streaming.values import Opening, Record, Term
+from tidemark.impl.values.messages import InsertMessage, Tick
 from tidemark.models.protocols.streaming.ports import finish
 
 GO_ON = "readers_go_on_and_miss_nothing"

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from tidemark.checks.cache.kept import Kept, Use
-from tidemark.checks.gate.plan import Task, plan
+from tidemark.checks.verdicts.plan import Task, plan
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, holds, judge
 from tidemark.models.manifest import Manifest, Tier, parse

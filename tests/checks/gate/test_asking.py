@@ -12,12 +12,12 @@ import pytest
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.key import Keys
 from tidemark.checks.cache.memo import Memo
-from tidemark.checks.gate.plan import Task, all_tasks
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.mutation.implementation.farm import Farm, Order
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.verdicts import asking
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Verdict, inconclusive
 from tidemark.models.manifest import ImplementationMutants, Manifest, load, manifest_files

@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.checks.gate.toy import FORWARD, SAFE, expected_verdicts, fakes, manifest, trace
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.report.files import PARTIAL
+from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     RUN_STEPS,

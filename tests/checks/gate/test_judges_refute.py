@@ -4,7 +4,7 @@ from collections import defaultdict
 
 import pytest
 
-from tidemark.checks.gate.plan import Task, all_tasks
+from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.models.manifest import (
     Expected,
     GeneratedMutants,

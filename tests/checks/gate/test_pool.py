@@ -16,7 +16,6 @@ from tests.checks.gate.toy import data, manifest
 from tests.processes import ends, lives
 from tidemark.checks.cli import app
 from tidemark.checks.gate.estimates import FILE, MIB, Needs, keep_seconds, last_seconds, needs_of
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.schedule import Due, Schedule
@@ -24,6 +23,7 @@ from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import to_json, to_junit
 from tidemark.checks.spark.standalone import wait_for
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.progress import Quiet
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.models.manifest import Tier
@@ -132,7 +132,7 @@ import sys
 from pathlib import Path
 from tests.checks.gate import planted
 from tests.checks.gate.toy import manifest
-from tidemark.checks.gate.plan import plan
+from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.models.manifest import Tier

@@ -4,13 +4,13 @@ import pytest
 
 from tidemark.checks.cli.app import run
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.interleave.executions.recorded_execution import witness
 from tidemark.checks.interleave.executions.token import decode, encode
 from tidemark.checks.interleave.judge import JUDGE, program_of
 from tidemark.checks.verdicts.errors import BadInputError, UnsoundCombinationError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
 from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
 

@@ -7,9 +7,9 @@ import pytest
 from tidemark.checks.frames.alone import Alone, Frames
 from tidemark.checks.frames.judge import JUDGE
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.report.matrix import brief, matrix
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, Verdict, holds, judge
 from tidemark.models.manifest import Manifest, ManifestError, load, manifest_files, parse

@@ -14,11 +14,11 @@ from tests.checks.gate.toy import data
 from tests.protocols.ship import Base
 from tidemark.checks.cli.app import run as command
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.pins import judge as judge_module
 from tidemark.checks.pins.judge import JUDGE
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import Judgement, Verdict
 from tidemark.models.manifest import Manifest, ManifestError, Pin, load, lock_file, manifest_files, parse
 from tidemark.models.manifest.pins import FORM, READING, read_lock

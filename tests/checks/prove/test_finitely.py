@@ -12,8 +12,8 @@ from tidemark.checks.prove.proof import Proof, prove
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
-from tidemark.models.lemmas.ranking import RankingError, resting_on
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry
+from tidemark.models.symbolic.ranking import RankingError, resting_on
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language import SpecError, rank
 from tidemark.spec.language.protocol import ranking_of

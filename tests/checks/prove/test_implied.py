@@ -13,7 +13,7 @@ from tidemark.checks.prove.judge import describe
 from tidemark.checks.prove.proof import Proof, prove
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.reuse import Reuse
-from tidemark.models.lemmas.implied import ImpliedError, in_order
+from tidemark.models.symbolic.implied import ImpliedError, in_order
 from tidemark.models.symbolic.subject import ProofSubject
 
 pytestmark = pytest.mark.proof

@@ -15,7 +15,7 @@ from tidemark.checks.prove.judge import describe
 from tidemark.checks.prove.proof import Proof, prove
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.lemmas.ranking import RankingError, is_of_a_step, reasons, resting_on
+from tidemark.models.symbolic.ranking import RankingError, is_of_a_step, reasons, resting_on
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec.language import SpecError
 from tidemark.spec.language.protocol import ranked_claims, ranking_of, resolve

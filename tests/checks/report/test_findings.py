@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checks.cli.manifests import manifests
+from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.report.findings import Book, books, findings_text
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.findings import Evidence, Finding

@@ -133,7 +133,7 @@ def test_along_a_counterexample(walk, tmp_path, monkeypatch):
 
 
 def manifests_of(file):
-    from tidemark.checks.cli.manifests import manifests
+    from tidemark.checks.inputs.manifests import manifests
 
     return manifests([file])
 

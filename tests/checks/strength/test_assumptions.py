@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.gate.plan import Task
 from tidemark.checks.strength.judge import JUDGE
 from tidemark.checks.strength.lemmas import LemmaTrials
 from tidemark.checks.strength.liveness import LivenessTrials
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.models.manifest import load, manifest_files, parse
 
 PLACE = "tests.protocols.strength"

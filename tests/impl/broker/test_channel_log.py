@@ -7,7 +7,14 @@ import pytest
 from tests.impl.parts import run, settle
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import ChannelLog, read_entries
-from tidemark.impl.broker.messages import (
+from tidemark.impl.broker.packs import PackReader
+from tidemark.impl.errors import CorruptDataError, LateRowError, RpcError, RpcTimeoutError
+from tidemark.impl.proxy.values import AppendOutcome, Message
+from tidemark.impl.runtime import Supervisor
+from tidemark.impl.storage.file_log import log_file
+from tidemark.impl.storage.files import SystemFiles
+from tidemark.impl.types import EndPosition, Row
+from tidemark.impl.values.messages import (
     DdlMessage,
     DeleteMessage,
     InsertMessage,
@@ -16,13 +23,6 @@ from tidemark.impl.broker.messages import (
     encode,
     encode_text,
 )
-from tidemark.impl.broker.packs import PackReader
-from tidemark.impl.errors import CorruptDataError, LateRowError, RpcError, RpcTimeoutError
-from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.runtime import Supervisor
-from tidemark.impl.storage.file_log import log_file
-from tidemark.impl.storage.files import SystemFiles
-from tidemark.impl.types import EndPosition, Row
 
 CHANNEL = "dml_0"
 SHARD = "dml_0_7v0"

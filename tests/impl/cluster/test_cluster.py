@@ -8,9 +8,7 @@ from typing import Any
 import pytest
 
 from tests.impl.cluster.parts import QUICK, client, play, running, until
-from tidemark.impl.broker.messages import Tick
 from tidemark.impl.client.client import Result
-from tidemark.impl.client.connection import RequestRefusedError
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.example import EXPECTED, promises_of
 from tidemark.impl.cluster.example import play as play_example
@@ -18,8 +16,10 @@ from tidemark.impl.cluster.promises import Write
 from tidemark.impl.cluster.server import LocalConnection
 from tidemark.impl.cluster.stored import audit_cluster, rows_in_logs
 from tidemark.impl.errors import ClusterLockedError, RpcError
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.timestamp import split
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.messages import Tick
 
 
 def test_the_opening_example_at_every_level(tmp_path):

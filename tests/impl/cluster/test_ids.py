@@ -2,8 +2,8 @@
 
 from tests.impl.cluster.parts import client, play, running
 from tidemark.impl.proxy.queues import QueueKind
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.values import CallTask
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 
 def test_keys_that_are_made_are_unique_over_proxies_and_restarts(tmp_path):

@@ -5,13 +5,13 @@ import random
 import time
 
 from tests.impl.cluster.parts import play
-from tidemark.impl.client.connection import ConnectionLostError
 from tidemark.impl.cluster.child import Child, cluster_command, spawn, start
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import promises_of
 from tidemark.impl.cluster.promises import Promises, Write
 from tidemark.impl.cluster.stored import audit_cluster, rows_in_logs
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import ConnectionLostError
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 KILLS = 3
 SIZES = ("--full-buffer-bytes", "600", "--segment-rows", "40")

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from tests.impl.cluster.parts import QUICK, client, play, running, until
-from tidemark.impl.broker.messages import DdlMessage
-from tidemark.impl.client.connection import RequestRefusedError
 from tidemark.impl.errors import SchemaMismatchError
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import RequestRefusedError
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.messages import DdlMessage
 
 STRONG = ConsistencyLevel.STRONG
 

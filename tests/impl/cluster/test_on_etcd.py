@@ -7,9 +7,9 @@ import pytest
 from tests.impl.cluster.parts import QUICK, client, play, running, until
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.errors import StoreError
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.storage.etcd_client import EtcdClient, KeyRange, decode
 from tidemark.impl.storage.etcd_server import ABSENT, EtcdServer, find_etcd
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
 

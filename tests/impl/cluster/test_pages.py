@@ -5,9 +5,9 @@ import asyncio
 import pytest
 
 from tests.impl.cluster.parts import client, play, running, until
-from tidemark.impl.client.connection import RequestRefusedError
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.writes import shard_of
+from tidemark.impl.system.connection import RequestRefusedError
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
 

@@ -5,10 +5,10 @@ import asyncio
 import pytest
 
 from tests.impl.cluster.parts import client, play, running, until
-from tidemark.impl.client.connection import RequestRefusedError
 from tidemark.impl.errors import NotServableError
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.timestamp import MILLISECOND
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
 

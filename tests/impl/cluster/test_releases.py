@@ -6,9 +6,9 @@ from contextlib import suppress
 import pytest
 
 from tests.impl.cluster.parts import client, play, running
-from tidemark.impl.client.connection import RequestRefusedError
 from tidemark.impl.cluster.releases import SqliteReleases
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.system.connection import RequestRefusedError
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
 

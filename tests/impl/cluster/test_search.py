@@ -4,7 +4,7 @@ import pytest
 
 from tests.impl.cluster.parts import client, play, running
 from tidemark.impl.client.history import History
-from tidemark.impl.proxy.reads import ConsistencyLevel
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
 

@@ -8,11 +8,11 @@ from tests.impl.parts import CHANNEL, World, pack, run, settle
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
 from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.datanode.policies import SealedSegment
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import LateRowError, RpcError
-from tidemark.impl.rpc import DirectNodeClient
 from tidemark.impl.types import DROPPED_CHECKPOINT, SegmentPhase
 
 LAZY = DataNodeConfig(full_buffer_bytes=10**6, checkpoint_interval_ts=1000)

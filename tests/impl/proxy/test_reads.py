@@ -7,9 +7,10 @@ import pytest
 from tests.impl.parts import run
 from tidemark.impl.client.session import Session
 from tidemark.impl.errors import NotServableError, RpcError, UnknownChannelError
-from tidemark.impl.proxy.reads import ConsistencyLevel, Reader, ReaderConfig, ReadTask
+from tidemark.impl.proxy.reads import Reader, ReaderConfig, ReadTask
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.types import Row
+from tidemark.impl.values.consistency import ConsistencyLevel
 
 
 class World:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tidemark.impl.queries.pages import Page
+from tidemark.impl.proxy.pages import Page
 
 ROWS = [(1, "a"), (2, "b"), (2, "c"), (5, "d")]
 

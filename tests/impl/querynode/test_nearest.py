@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.types import Row
+from tidemark.impl.values.nearest import Nearest
 
 ROWS = st.lists(
     st.builds(Row, ts=st.integers(1, 30), segment_id=st.just(1), key=st.integers(0, 12), value=st.just("v")),

@@ -11,9 +11,9 @@ from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.report import TimeTickReport
 
 
 def _scheduler():

@@ -7,12 +7,12 @@ import pytest
 from tests.impl.parts import run, settle
 from tests.impl.time_tick_parts import SessionsStub, Ticks
 from tidemark.impl.errors import UnknownSessionError, WatchCompactedError
-from tidemark.impl.rootcoord.report import DDL_SOURCE, TimeTickReport
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.tick_sender import TickSender
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 
 
 def _sync(*sources, capacity=1):

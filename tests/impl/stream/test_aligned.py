@@ -4,9 +4,9 @@ import pytest
 
 from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, insert, tick
-from tidemark.impl.broker.messages import DdlMessage
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPosition
 from tidemark.impl.stream.config import Pursuit
+from tidemark.impl.values.messages import DdlMessage
 
 BOTH = ("left", "right")
 

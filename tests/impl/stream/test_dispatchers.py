@@ -6,12 +6,12 @@ import pytest
 
 from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, tick
-from tidemark.impl.broker.messages import DdlMessage, InsertMessage
 from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DdlMessage, InsertMessage
 
 
 def row(ts, channel):

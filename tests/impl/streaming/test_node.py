@@ -6,7 +6,6 @@ import contextlib
 import pytest
 
 from tests.impl.parts import run
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, Tick
 from tidemark.impl.errors import (
     CorruptDataError,
     LogCutError,
@@ -29,6 +28,7 @@ from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, decode_any, encode_any
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.types import Row
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, Tick
 
 CHANNEL = "dml_0_1v0"
 QUICK = StreamingConfig(tick_seconds=0.002, idle_rounds=3, persist_seconds=0.002, retry_seconds=0.002)

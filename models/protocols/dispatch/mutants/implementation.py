@@ -171,7 +171,7 @@ MUTANTS = patches(
     ),
     Patch(
         "substring-of-the-collection",
-        at="broker/messages.py:is_for",
+        at="values/messages.py:is_for",
         old="== collection_of(channel)",
         new="in channel",
         killer=NOTHING_ELSE,
@@ -184,7 +184,7 @@ MUTANTS = patches(
     ),
     Patch(
         "a-collection-is-one-shard",
-        at="broker/messages.py:is_for",
+        at="values/messages.py:is_for",
         old="isinstance(message, DdlMessage)",
         new="False",
         killer="dispatch.nothing_is_left_out",

@@ -11,15 +11,16 @@ from collections.abc import Collection, Hashable, Sequence
 from typing import Any, cast
 
 from tidemark.impl.errors import CollectionError, ImplementationError, RpcError, StoreError
-from tidemark.impl.proxy.meta_cache import CollectionVersion, MetaCache, NoMetadata
+from tidemark.impl.proxy.meta_cache import MetaCache, NoMetadata
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectProxyCaches, DirectRootCoordClient
-from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.protocols.common.scripted import ScriptedProgram
 from tidemark.models.protocols.meta.life.reckoning import (
     ANSWERED_SO,

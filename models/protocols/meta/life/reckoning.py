@@ -9,8 +9,8 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.rootcoord.catalog import BATCH
+from tidemark.impl.values.collection_version import CollectionVersion
 
 DUE = "edges_are_asked_for_what_is_due"
 """Claim id: calls are carried out one after another, each with the questions that it is made of: the end of

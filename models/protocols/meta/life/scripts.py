@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.common.scripted import Script
 
 _THINGS = CollectionVersion("things", 1, "", number=1, created=-9, channels=("c1v0", "c1v1"), changed=-9)

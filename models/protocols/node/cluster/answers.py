@@ -13,8 +13,8 @@ from functools import cache
 
 from tidemark.impl.client.client import Result
 from tidemark.impl.cluster.promises import Promises, Write
-from tidemark.impl.proxy.reads import ConsistencyLevel
 from tidemark.impl.proxy.writes import shard_of
+from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

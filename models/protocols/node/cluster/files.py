@@ -15,19 +15,11 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.impl.broker.memory_database import MemoryDatabase
-from tidemark.impl.broker.messages import (
-    DdlMessage,
-    DeleteMessage,
-    Entry,
-    InsertMessage,
-    Tick,
-    encode,
-)
+from tidemark.impl.cluster.audit import Audit
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.stored import audit_cluster
-from tidemark.impl.demo.audit import Audit
 from tidemark.impl.errors import ClusterLockedError, StoreError
 from tidemark.impl.storage.file_log import checked
 from tidemark.impl.storage.files import SystemFiles
@@ -35,6 +27,7 @@ from tidemark.impl.storage.parquet_store import ParquetStore, decode
 from tidemark.impl.storage.parquet_store import encode as as_parquet
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick, encode
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.protocols.store.histories.disk import Machine

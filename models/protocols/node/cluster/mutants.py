@@ -50,7 +50,7 @@ MUTANTS = patches(
     ),
     Patch(
         "lost-rows-are-not-noticed",
-        at="demo/audit.py:audit",
+        at="cluster/audit.py:audit",
         old="tuple(row for row in missing if not _is_removed(row, expected, snapshot))",
         new="()",
         killer=files.AUDITED,

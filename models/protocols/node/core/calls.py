@@ -10,7 +10,9 @@ from collections.abc import Hashable
 from typing import Any, cast
 
 from tidemark.impl.datacoord.coordinator import Coordinator
+from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datanode.data_node import DataNode
+from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.errors import (
     NoTimestampError,
     NotLeaderError,
@@ -19,7 +21,7 @@ from tidemark.impl.errors import (
     StoreError,
     UnknownChannelError,
 )
-from tidemark.impl.rpc import Calls, DirectCoordinatorClient, DirectNodeClient
+from tidemark.impl.rpc import Calls
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.tso.direct import DirectOracle
 from tidemark.impl.tso.server import OracleServer

@@ -10,8 +10,8 @@ import json
 from collections.abc import Hashable
 from typing import Any, cast
 
-from tidemark.impl.client.connection import Json
-from tidemark.impl.client.line_server import LineServer
+from tidemark.impl.system.connection import Json
+from tidemark.impl.system.line_server import LineServer
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

@@ -12,7 +12,7 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-drop-is-not-sent",
-        at="rpc.py:DirectCoordinatorClient.drop_channel",
+        at="datacoord/direct.py:DirectCoordinatorClient.drop_channel",
         old='await self._calls.call(handler, name="DropChannel", deadline=deadline)',
         new="handler.close()",
         killer=calls.ARRIVES,
@@ -52,7 +52,7 @@ MUTANTS = patches(
     ),
     Patch(
         "requests-wait-for-each-other",
-        at="client/line_server.py:LineServer._take_requests",
+        at="system/line_server.py:LineServer._take_requests",
         old="task.add_done_callback(self._requests.discard)",
         new="task.add_done_callback(self._requests.discard)\n            await asyncio.wait([task])",
         killer=lines.ANSWERS,
@@ -62,7 +62,7 @@ MUTANTS = patches(
     ),
     Patch(
         "a-server-that-stops-goes-on-taking",
-        at="client/line_server.py:LineServer.stop",
+        at="system/line_server.py:LineServer.stop",
         old="self._stopped = True",
         new="self._stopped = False",
         killer=lines.STOPS,

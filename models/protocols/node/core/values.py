@@ -6,7 +6,6 @@ from collections.abc import Hashable
 from typing import Any
 
 from tidemark.impl.broker.memory_database import MemoryDatabase
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
 from tidemark.impl.streaming.values import Append
 from tidemark.impl.timestamp import compose, milliseconds, split
@@ -20,6 +19,7 @@ from tidemark.impl.types import (
     SegmentRecord,
     StartPosition,
 )
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.simulation.world.database import outside
 from tidemark.models.simulation.world.process import Process

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage
 from tidemark.impl.proxy.gateway import ReadReply
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 
 CLIENTS_HEAR = "clients_hear_what_became_of_their_calls"
 """Claim id: a client is told what the component has answered, with which error it has failed, or what became

@@ -9,19 +9,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from tidemark.impl.broker.messages import DeleteMessage, InsertMessage, decode_text
 from tidemark.impl.errors import CollectionError, ImplementationError, RpcError, RpcTimeoutError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
-from tidemark.impl.proxy.meta_cache import CollectionVersion
+from tidemark.impl.proxy.pages import Page
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.proxy.reads import ConsistencyLevel, ReadAnswer, ReadTask
+from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.queries.pages import Page
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.types import Row
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.consistency import ConsistencyLevel
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, decode_text
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.protocols.common.scripted import OK, ScriptedProgram
 from tidemark.models.protocols.proxy.edge.call_reckoning import (
     ASKED_FOR_WHAT_CLIENTS_WANT,

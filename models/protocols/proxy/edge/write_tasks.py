@@ -12,8 +12,8 @@ from typing import Any
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy import writes
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.proxy.writes import WriteTask
+from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.common.compared import ComparedProgram
 from tidemark.models.protocols.common.scripted import Script
 from tidemark.models.simulation.world.process import Process

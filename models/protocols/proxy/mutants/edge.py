@@ -56,7 +56,7 @@ MUTANTS = patches(
     ),
     Patch(
         "pages-are-cut-by-keys-as-text",
-        at="queries/pages.py:Page.cut",
+        at="proxy/pages.py:Page.cut",
         old="sorted(dict(rest))",
         new="sorted(dict(rest), key=str)",
         killer=CLIENTS_HEAR,
@@ -66,7 +66,7 @@ MUTANTS = patches(
     ),
     Patch(
         "a-page-after-zero-is-the-first",
-        at="queries/pages.py:Page.cut",
+        at="proxy/pages.py:Page.cut",
         old="self.after is None",
         new="not self.after",
         killer=CLIENTS_HEAR,

@@ -18,7 +18,7 @@ REQUESTS = "queries/requests.py:"
 STREAMS = "queries/streams.py:QueryStreams."
 CHANNELS = "queries/channels.py:"
 SERVE = "queries/reads.py:NodeFollower._serve"
-CUT = "queries/pages.py:Page.cut"
+CUT = "proxy/pages.py:Page.cut"
 REDUCE = "proxy/reads.py:ReadPath._reduce"
 
 MAP = "seed 004, 6.6.1"

@@ -66,7 +66,7 @@ MUTANTS = patches(
     ),
     Patch(
         "two-calls-have-one-number",
-        at="client/connection.py:TcpConnection.call",
+        at="system/connection.py:TcpConnection.call",
         old="next(self._numbers)",
         new="1",
         killer="each_call_is_a_line_with_its_own_number",
@@ -76,7 +76,7 @@ MUTANTS = patches(
     ),
     Patch(
         "who-waits-for-a-closed-connection-hears-nothing",
-        at="client/connection.py:TcpConnection.close",
+        at="system/connection.py:TcpConnection.close",
         old="self._receiving.cancel()",
         new="self._open = {}\n        self._receiving.cancel()",
         killer="a_connection_that_is_over_answers_all_calls",

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Mapping
 from itertools import combinations
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.messages import LogMessage
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.streaming.values import Record
 from tidemark.impl.tso.ports import NEVER_SAVED
 from tidemark.impl.types import MetaSnapshot
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.messages import LogMessage
 from tidemark.models.protocols.store.histories.order import Answer, Call, State
 
 DONE = None

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tidemark.impl.broker.messages import InsertMessage
-from tidemark.impl.proxy.meta_cache import CollectionVersion
 from tidemark.impl.storage.etcd_client import encode
 from tidemark.impl.types import (
     BinlogRecord,
@@ -17,6 +15,8 @@ from tidemark.impl.types import (
     Row,
     SegmentRecord,
 )
+from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.models.protocols.store.histories.contracts import Raised
 from tidemark.models.protocols.store.histories.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE
 from tidemark.models.protocols.store.histories.program import Script

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tidemark.impl.broker.messages import DdlMessage, Tick
 from tidemark.impl.storage.file_log import checked, encode
 from tidemark.impl.types import (
     EndPosition,
@@ -10,6 +9,7 @@ from tidemark.impl.types import (
     Row,
     StartPosition,
 )
+from tidemark.impl.values.messages import DdlMessage, Tick
 from tidemark.models.protocols.store.histories.faults import FAIL, TEAR
 from tidemark.models.protocols.store.histories.program import Script
 

@@ -54,7 +54,7 @@ MUTANTS = patches(
     ),
     Patch(
         "a-delete-has-no-rows",
-        at="broker/messages.py:rows_of",
+        at="values/messages.py:rows_of",
         old="tuple(Row(message.ts, message.segment_id, key) for key in message.keys)",
         new="()",
         killer="what_is_derived_of_a_message_is_what_it_holds",

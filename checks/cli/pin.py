@@ -24,7 +24,6 @@ from tidemark.checks.cli.options import (
     settings_of,
 )
 from tidemark.checks.gate.lock import hold
-from tidemark.checks.gate.plan import plan
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
@@ -32,6 +31,7 @@ from tidemark.checks.pins.counts import Counted, counted, pinned
 from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import (
     Manifest,

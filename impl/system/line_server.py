@@ -7,7 +7,7 @@ import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 
-from tidemark.impl.client.connection import LINE_LIMIT, Json
+from tidemark.impl.system.connection import LINE_LIMIT, Json
 
 Handler = Callable[[str, Json], Awaitable[Json]]
 """The answer to a method with arguments. What it raises is the caller's error."""

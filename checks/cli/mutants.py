@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.manifests import manifests
 from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
+from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 
 
@@ -20,13 +19,10 @@ def mutants(
     only: Annotated[str, typer.Option("--only", help="A part of the ids of the mutants to be tried.")] = "",
     listed: Annotated[bool, typer.Option("--list", help="Only list them, with what they change.")] = False,
     last: Annotated[bool, typer.Option("--last", help="Try none: the table of what is kept.")] = False,
-    unit: Annotated[
-        list[Path] | None,
-        typer.Option("--unit", help="Unit tests (files, folders) to be tried on what no judge has killed."),
+    tests: Annotated[
+        list[str] | None,
+        typer.Option("--tests", help="Files or folders of tests that try what no host has killed."),
     ] = None,
-    unit_tests: Annotated[
-        bool, typer.Option("--unit-tests", help="Likewise, with the tests of the mutant's own room.")
-    ] = False,
     spark: Annotated[bool, typer.Option("--spark", help="As tasks of a Spark session.")] = False,
     master: Master = LOCAL,
     build: Build = BUILD,
@@ -47,7 +43,6 @@ def mutants(
         build=build,
         jobs=jobs,
         master=master if spark else None,
-        unit=tuple(unit or ()),
-        own_tests=unit_tests,
+        tests=tuple(tests or ()),
     )
     return command.mutants(chosen, manifests(manifest or ()))

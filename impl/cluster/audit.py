@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidemark.impl.broker.messages import is_level_zero
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.ports import ObjectStore
 from tidemark.impl.types import MetaSnapshot, Row
+from tidemark.impl.values.messages import is_level_zero
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""What a command line names: manifests, and instances of protocols."""

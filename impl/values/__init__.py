@@ -1,0 +1,1 @@
+"""What several roles hand to each other: messages, versions, levels, and the ports that they share."""

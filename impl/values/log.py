@@ -1,0 +1,18 @@
+"""A log as its readers see it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from tidemark.impl.types import ChannelName
+from tidemark.impl.values.messages import Entry
+
+
+class EntryLog(Protocol):
+    """Entries by place. What was read once is durable, and stays."""
+
+    async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
+        """The entries of a physical channel from a place on, which is included; the first place is 1. Waits
+        until there is one.
+        """

@@ -1,0 +1,17 @@
+"""The timestamp oracle, as those who ask it see it."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from tidemark.impl.timestamp import Timestamp
+
+
+class Oracle(Protocol):
+    """The timestamp oracle.
+
+    No timestamp is given twice, and one that is asked for after another one was answered is greater.
+    """
+
+    async def alloc(self, count: int) -> Timestamp:
+        """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""
