@@ -17,12 +17,12 @@ from typing import Any, ClassVar
 from tidemark.impl.errors import StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.values.messages import LogMessage, Tick
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.ports import CHANNEL, KEY, Storage, Stored, WritePlan

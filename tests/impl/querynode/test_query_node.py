@@ -19,7 +19,6 @@ from tidemark.impl.errors import (
 )
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.nearest import Nearest
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.runtime import NoPreemption
@@ -28,6 +27,7 @@ from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.nearest import Nearest
 
 
 async def node_of(log, store=None, config=None, **description):

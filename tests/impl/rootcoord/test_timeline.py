@@ -14,8 +14,8 @@ from tidemark.impl.errors import RpcError, UnknownSessionError, WatchCompactedEr
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
-from tidemark.impl.rootcoord.report import TimeTickReport
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.values.report import TimeTickReport
 
 
 class World(Scene):

@@ -141,6 +141,14 @@ the load is refused, and the key stays: load=lost resign=fail
 the load outlasts the lease: load=10.5:ok renew=fail asks=0.5:1,9.25:1
     0 campaign; 0 load; 1.5 NoTimestampError; 4 renew; 8 renew; 10 NotLeaderError; 10 resign; 10 ends:
     late
+the load ends after the lease, and nobody has looked: load=14.5:ok renew=ok,fail
+    0 campaign; 0 load; 4 renew; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
+the first save ends after the lease, and nobody has looked: save=14.5:ok renew=ok,fail
+    begun; 4 renew; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
+a save ends after the lease, and nobody has looked: jumps=5000 save=ok,7.5:ok renew=ok,fail
+    begun; 4 renew; 7 save 8000; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
+an update begins after the lease: jumps=0,5000 renew=ok,fail
+    begun; 4 renew; 8 renew; 12 renew; 14 resign; 14 ends: late
 the load is late: load=0.75:ok renew=lost asks=0:1,0.5:1
     0 campaign; 0 load; 0.75 save 3000; 0.75 0: 1 to 1; 0.75 0: 2 to 2; 4 renew; 4 resign; 4 ends:
     renew: lost
