@@ -96,6 +96,10 @@ ERRORS = {
 }
 
 
+MANY = 100
+"""More calls are too many."""
+
+
 class Scene:
     """Edges that answer as a script says, and what was seen at them, with the time.
 
@@ -110,6 +114,9 @@ class Scene:
         self.script = {name: given.split(",") for name, given in re.findall(r"(\w+)=(\S+)", script)}
 
     def note(self, words: str) -> None:
+        """Raise RuntimeError for what has no end."""
+        if len(self.seen) > MANY:
+            raise RuntimeError(f"more than {MANY} calls, the last one {words!r}")
         self.seen.append(f"{self.hand.now:g} {words}")
 
     async def sleep(self, seconds: float) -> None:

@@ -1,6 +1,7 @@
 """A whole query node on a plain loop: reads, waits, loads while the stream goes on, releases."""
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -19,14 +20,16 @@ from tidemark.impl.errors import (
 )
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
+from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
-from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ReadStage, ShardRead
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
-from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
+from tidemark.impl.types import BinlogRecord, Compaction, EndPosition, Row, SegmentRecord
+from tidemark.impl.values.messages import InsertMessage
 from tidemark.impl.values.nearest import Nearest
 
 
@@ -89,7 +92,8 @@ def test_a_read_before_the_first_tick_waits_for_it():
         await settle()
         waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=1000))
         await settle()
-        assert len(node.delegators[CHANNEL].service_time.sleepers) == 1
+        sleepers = node.delegators[CHANNEL].service_time.sleepers
+        assert [read.stage for read in sleepers] == [ReadStage.ASLEEP]
         log.append(tick(1000))
         assert seen(await waits) == []
         await node.stop()
@@ -215,6 +219,28 @@ def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
     run(scenario())
 
 
+def test_a_dropped_segment_is_not_read_and_a_broken_store_is_asked_once():
+    class BrokenStore(MemoryObjectStore):
+        asked = 0
+
+        async def get(self, path):
+            self.asked += 1
+            raise RuntimeError(f"{path} is broken")
+
+    async def scenario():
+        store = BrokenStore()
+        record = await stored(store, 1, (1, 10), position=1)
+        node = await node_of(ListLog(tick(1)), store, segments=(replace(record, dropped=True),))
+        assert store.asked == 0
+        await node.release(CHANNEL)
+        with pytest.raises(RuntimeError, match="segment-1-1 is broken"):
+            await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
+        assert store.asked == 1
+        await node.stop()
+
+    run(scenario())
+
+
 def test_a_segment_is_loaded_while_the_stream_goes_on():
     async def scenario():
         log, store = ListLog(insert(1, 10), insert(2, 11), delete(3, 10), tick(4)), SlowStore()
@@ -312,6 +338,9 @@ def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
             assert dispatchers.managers["log"].channels() == (CHANNEL,)
             await node.release(CHANNEL)
             assert not dispatchers.managers["log"].channels()
+        await node.stop()
+        assert len(asyncio.all_tasks()) == 1
+        node = QueryNode(node_id="q", ports=replace(ports, dispatchers=NodeDispatchers(log)))
         log.append(tick(3))
         await node.watch(ChannelDescription(CHANNEL))
         with pytest.raises(RuntimeError, match="the log is broken"):
@@ -323,19 +352,25 @@ def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
 
 
 def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_not_come_back():
+    class SlowFile(SlowStore):
+        async def get(self, path):
+            if path == "segment-1-1":
+                await self.may_go.wait()
+            return self.objects[path]
+
     async def scenario():
-        log, store = ListLog(), SlowStore()
+        store = SlowFile()
         growing = await stored(store, 1, (1, 10), position=1, flushed=False)
         flushed = await stored(store, 1, (1, 10), position=2)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store))
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store))
         watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(growing,))))
         await settle()
-        delegator = node.delegators[CHANNEL]
         assert not node.serves_sealed(CHANNEL, 1)
-        store.may_go.set()
         await node.load_segment(CHANNEL, LoadSegment(flushed))
+        store.may_go.set()
         await watching
-        assert node.serves_sealed(CHANNEL, 1) != (1 in delegator.growing)
+        assert node.serves_sealed(CHANNEL, 1)
+        assert not node.delegators[CHANNEL].growing
         await node.stop()
 
     run(scenario())
@@ -372,7 +407,7 @@ def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
         record = await stored(store, 1, *[(ts, key) for key in range(5) for ts in (1, 4)], position=4)
         zero = [await stored(store, -1 - n, (ts, 4), position=ts) for n, ts in enumerate((5, 3))]
         config = QueryNodeConfig(replay_batch=2, stall_seconds=None)
-        node = await node_of(ListLog(delete(6, 0, 1, 2), delete(7, 3, 77), tick(7)), store, config)
+        node = await node_of(ListLog(delete(6, 0, 1, 2), delete(7, 77, 3), tick(7)), store, config)
         await settle()
         await node.load_segment(CHANNEL, LoadSegment(record, tuple(zero), replay_from=5))
         assert seen(await node.query(CHANNEL, guarantee=7)) == []
@@ -412,3 +447,62 @@ def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes,
     found = delegator.collect(ShardRead(0, nearest=Nearest(place, 3), moment=moment))
     near = sorted((abs(key - place), key, rows[-1]) for key, rows in visible.items() if rows)
     assert [(row.key, row.ts) for row in found] == [(key, ts) for _, key, ts in near[:3]]
+
+
+def test_a_load_that_fails_lets_go_of_the_deletes_that_it_needed():
+    async def scenario():
+        log = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8))
+        store = SlowStore(failures=1)
+        store.may_go.set()
+        record = await stored(store, 1, (1, 10), position=1)
+        node = await node_of(log, store)
+        await settle()
+        with pytest.raises(StoreError):
+            await node.load_segment(CHANNEL, LoadSegment(record, replay_from=3))
+        for upto in (5, 3):
+            node.trim_deletes(CHANNEL, upto)
+            assert node.delegators[CHANNEL].deletes.floor == 5
+        await node.stop()
+
+    run(scenario())
+
+
+def test_two_loads_from_the_same_timestamp_on_hold_a_trim_back_until_both_have_ended():
+    buffer = DeleteBuffer()
+    with buffer.pinned(3):
+        with buffer.pinned(3):
+            buffer.trim(5)
+        buffer.trim(5)
+        assert buffer.floor == 3
+    buffer.trim(5)
+    assert buffer.floor == 5
+
+
+def test_a_take_up_that_is_cancelled_leaves_nothing_behind():
+    async def scenario():
+        store = SlowStore()
+        record = await stored(store, 1, (1, 10), position=1)
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store))
+        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
+        await settle()
+        watching.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await watching
+        assert (node.delegators, node.pipelines) == ({}, {})
+        assert len(asyncio.all_tasks()) == 1
+
+    run(scenario())
+
+
+def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_their_deletes():
+    async def scenario():
+        store = MemoryObjectStore()
+        record = await stored(store, 1, (1, 10), (2, 11), position=2)
+        await store.put("delta", [Row(2, 1, 10)])
+        record = replace(record, compaction=Compaction(deltas=(BinlogRecord("delta", (2,)),)))
+        mixed = InsertMessage(3, CHANNEL, (Row(3, 1, 12), Row(3, 2, 13)))
+        node = await node_of(ListLog(mixed, delete(3, 13), tick(3)), store, segments=(record,))
+        assert seen(await node.query(CHANNEL, guarantee=3)) == [(2, 11), (3, 13)]
+        await node.stop()
+
+    run(scenario())

@@ -189,6 +189,9 @@ a dummy breaks: dummy=broken stop=2.5
 two tasks: work=2.5:ddl,2.5:ddl append=1.5:ok,ok stop=6.5
     begun; 2 dummy; 2.5 ddl; 2.5 append 102; 2.5 ddl; 2.5 append 103; 2.5 ddl: 103; 3 minimum; 3 x 101;
     3 y 101; 4 dummy; 4 ddl: 102; 6 minimum; 6 dummy; 6 x 105; 6 y 105; {-1: False}; dropped 0; alive
+a job behind the minimum: minimum=1.5:ok,ok work=3.5:job,3.5:ddl stop=6.5
+    begun; 2 dummy; 3 minimum; 3.5 ddl; 3.5 append 102; 3.5 ddl: 102; 4 dummy; 4.5 job; 4.5 append 105;
+    4.5 job: 105; 4.5 x 103; 4.5 y 103; 6 dummy; {-1: False}; dropped 0; alive
 a job behind a job: work=2.5:job,2.6:job append=1.5:ok,drop stop=6.5
     begun; 2 dummy; 2.5 job; 2.5 append 102; 4 dummy; 4 job: 102; 4 job; 4 append 104; 4 job: RpcError;
     6 minimum; 6 dummy; 6 x 103; 6 y 103; {-1: False}; dropped 0; alive
@@ -219,3 +222,10 @@ def test_a_coordinator_does_what_it_must_when_it_must(case):
         assert (await played(what)).replace(BEGUN, "begun;") == " ".join(wanted.split())
 
     run(scenario())
+
+
+@pytest.mark.parametrize("wrong", [{"ddl_tick_seconds": 0}, {"dummy_seconds": -1}, {"round_capacity": 0}])
+def test_a_wrong_threshold_is_named(wrong):
+    (name, value), *_ = wrong.items()
+    with pytest.raises(ValueError, match=f"{name} is {value}"):
+        RootCoordConfig(**wrong)
