@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import Script, run, settle
 from tests.impl.read_parts import CHANNEL, ListLog, delete, insert, tick
 from tidemark.impl.errors import (
     DeletesTrimmedError,
@@ -36,7 +36,9 @@ from tidemark.impl.values.nearest import Nearest
 async def node_of(log, store=None, config=None, **description):
     store = MemoryObjectStore() if store is None else store
     config = QueryNodeConfig(stall_seconds=None) if config is None else config
-    node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store), config=config)
+    node = QueryNode(
+        node_id="q", ports=QueryNodePorts(log=log, store=store, preemption=Script()), config=config
+    )
     await node.watch(ChannelDescription(CHANNEL, **description))
     return node
 
@@ -176,7 +178,7 @@ def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
     async def scenario():
         log, store = ListLog(insert(1, 10), insert(2, 11), tick(2)), SlowStore(failures=2)
         record = await stored(store, 1, (1, 10), (2, 11), position=2)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store))
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store, preemption=Script()))
         watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
         await settle()
         log.append(delete(3, 10), tick(4))
@@ -184,7 +186,7 @@ def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
         node.trim_deletes(CHANNEL, 4)
         assert (node.pipelines[CHANNEL].pack, node.service_time(CHANNEL)) == (4, 0)
         with pytest.raises(ReplicaClosedError):
-            await node.query(CHANNEL, guarantee=0)
+            await node.query(CHANNEL, guarantee=9)
         store.may_go.set()
         await watching
         assert node.service_time(CHANNEL) == 4
@@ -330,7 +332,9 @@ def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
     async def scenario():
         log = BrokenLog(insert(1, 10), tick(2))
         dispatchers = NodeDispatchers(log)
-        ports = QueryNodePorts(log=ListLog(), store=MemoryObjectStore(), dispatchers=dispatchers)
+        ports = QueryNodePorts(
+            log=ListLog(), store=MemoryObjectStore(), dispatchers=dispatchers, preemption=Script()
+        )
         node = QueryNode(node_id="q", ports=ports)
         for _ in range(2):
             await node.watch(ChannelDescription(CHANNEL))
@@ -338,6 +342,7 @@ def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
             assert dispatchers.managers["log"].channels() == (CHANNEL,)
             await node.release(CHANNEL)
             assert not dispatchers.managers["log"].channels()
+            assert not any(task.get_name().startswith("pipeline") for task in asyncio.all_tasks())
         await node.stop()
         assert len(asyncio.all_tasks()) == 1
         node = QueryNode(node_id="q", ports=replace(ports, dispatchers=NodeDispatchers(log)))
@@ -362,7 +367,7 @@ def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_not_co
         store = SlowFile()
         growing = await stored(store, 1, (1, 10), position=1, flushed=False)
         flushed = await stored(store, 1, (1, 10), position=2)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store))
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
         watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(growing,))))
         await settle()
         assert not node.serves_sealed(CHANNEL, 1)
@@ -482,7 +487,7 @@ def test_a_take_up_that_is_cancelled_leaves_nothing_behind():
     async def scenario():
         store = SlowStore()
         record = await stored(store, 1, (1, 10), position=1)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store))
+        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
         watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
         await settle()
         watching.cancel()
@@ -503,6 +508,36 @@ def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_their_de
         mixed = InsertMessage(3, CHANNEL, (Row(3, 1, 12), Row(3, 2, 13)))
         node = await node_of(ListLog(mixed, delete(3, 13), tick(3)), store, segments=(record,))
         assert seen(await node.query(CHANNEL, guarantee=3)) == [(2, 11), (3, 13)]
+        await node.stop()
+
+    run(scenario())
+
+
+def test_what_comes_at_a_point_of_preemption_is_not_lost():
+    """A delete during a replay, before the segment is served; a release before the rows are collected."""
+
+    async def scenario():
+        store, script, served = MemoryObjectStore(), Script(), []
+        record = await stored(store, 1, (1, 10), position=1)
+        zero = await stored(store, -1, (2, 12), position=2)
+        growing = await stored(store, 2, (1, 12), position=1, flushed=False)
+        ports = QueryNodePorts(log=ListLog(tick(2)), store=store, preemption=script)
+        node = QueryNode(node_id="q", ports=ports)
+        await node.watch(ChannelDescription(CHANNEL, segments=(zero, growing)))
+        delegator = node.delegators[CHANNEL]
+
+        def deletes():
+            served.append(node.serves_sealed(CHANNEL, 1))
+            delegator.delete(delete(9, 10))
+
+        node.trim_deletes(CHANNEL, 2)
+        script.plan["load.replay"] = deletes
+        await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
+        assert served == [False]
+        assert seen(await node.query(CHANNEL, guarantee=2, mvcc=9)) == []
+        script.plan["read.collect"] = delegator.close
+        with pytest.raises(ReplicaClosedError):
+            await node.query(CHANNEL, guarantee=2)
         await node.stop()
 
     run(scenario())
