@@ -11,6 +11,9 @@ from tidemark.impl.timestamp import MILLISECOND, Interval
 class DataNodeConfig:
     """Configuration of one data node. Times of messages in units of timestamps, pauses in seconds.
 
+    Milvus: UpdateChannelCheckpointInterval, ChannelCheckpointUpdateTickInSeconds,
+    MaxChannelCheckpointsPerRPC, UpdateChannelCheckpointMaxParallel, UpdateChannelCheckpointRPCTimeout
+
     full_buffer_bytes: a segment's buffer is full at this size (``insertBufSize`` 16 MiB).
     stale_after_ts: a buffer is stale this long after its start, in message time (``syncPeriod`` 600 s).
     memory_watermark_bytes: above this sum over all buffers, the oldest of the biggest channel is synced

@@ -88,7 +88,10 @@ class ProxyEndedError(ImplementationError):
 
 
 class CallerLeftError(ImplementationError):
-    """The caller left before its task began: nothing of it was done."""
+    """The caller left before its task began: nothing of it was done.
+
+    Milvus: TraceCtx
+    """
 
 
 class NotServableError(RpcError):
@@ -100,7 +103,10 @@ class ReplicaClosedError(NotServableError):
 
 
 class LagTooLargeError(NotServableError):
-    """The guarantee lies so far above the service time that waiting for it makes no sense."""
+    """The guarantee lies so far above the service time that waiting for it makes no sense.
+
+    Milvus: WrapErrTsLagTooLarge
+    """
 
 
 class ServiceTimeStalledError(NotServableError):
@@ -120,7 +126,10 @@ class CollectionError(ImplementationError):
 
 
 class SchemaMismatchError(ImplementationError):
-    """The collection has changed since the schema was read that a write was made for: nothing is written."""
+    """The collection has changed since the schema was read that a write was made for: nothing is written.
+
+    Milvus: ErrCollectionSchemaMismatch
+    """
 
 
 class WriteFailedError(ImplementationError):

@@ -46,6 +46,8 @@ class Batch(NamedTuple):
 def compose(physical: int, logical: int) -> Timestamp:
     """Return the timestamp of a time in milliseconds and a counter.
 
+    Milvus: ComposeTS
+
     It is an addition: a counter of ``MAX_LOGICAL`` or more would carry into the time. The allocator stops
     before (facts 1).
     """
@@ -53,7 +55,10 @@ def compose(physical: int, logical: int) -> Timestamp:
 
 
 def split(timestamp: Timestamp) -> Parts:
-    """Take a timestamp apart."""
+    """Take a timestamp apart.
+
+    Milvus: ParseTS
+    """
     return Parts(timestamp >> LOGICAL_BITS, timestamp & (MAX_LOGICAL - 1))
 
 

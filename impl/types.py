@@ -31,14 +31,20 @@ NO_CHECKPOINT: Timestamp = -1
 
 @dataclass(frozen=True)
 class StartPosition:
-    """Where a pack begins: every row of the pack has a timestamp strictly greater than ``ts``."""
+    """Where a pack begins: every row of the pack has a timestamp strictly greater than ``ts``.
+
+    Milvus: StartPositions
+    """
 
     ts: Timestamp
 
 
 @dataclass(frozen=True)
 class EndPosition:
-    """Where a pack ends: every row of the pack, and of those before it, has a timestamp at most ``ts``."""
+    """Where a pack ends: every row of the pack, and of those before it, has a timestamp at most ``ts``.
+
+    Milvus: EndPositions
+    """
 
     ts: Timestamp
 
@@ -67,7 +73,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Pack:
-    """The messages between two time ticks of one channel: rows have ``start.ts < ts <= end.ts``."""
+    """The messages between two time ticks of one channel: rows have ``start.ts < ts <= end.ts``.
+
+    Milvus: IsCloseMsg, FlowGraphMsg
+    """
 
     start: StartPosition
     end: EndPosition
@@ -142,7 +151,10 @@ class UpdateCheckpoints:
 
 @dataclass(frozen=True)
 class BinlogRecord:
-    """One binlog object: where it lies and which rows (by timestamp) it holds."""
+    """One binlog object: where it lies and which rows (by timestamp) it holds.
+
+    Milvus: InsertLogs
+    """
 
     path: str
     row_positions: tuple[Timestamp, ...]
@@ -151,6 +163,8 @@ class BinlogRecord:
 @dataclass(frozen=True)
 class SaveBinlogPaths:
     """Request: record what one sync task has written.
+
+    Milvus: SaveBinlogPaths
 
     ``position`` is the end of the last pack in the write buffer when the task was yielded: every row of
     the segment up to it is in a binlog recorded by this or by an earlier request.
@@ -193,6 +207,8 @@ class Compaction:
 class SegmentRecord:
     """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it;
     ``begins`` is where it begins, if its node has told.
+
+    Milvus: unflushedSegments, flushedSegments, SegmentInfo
     """
 
     segment_id: SegmentId
@@ -245,6 +261,8 @@ class ChannelRecord:
 @dataclass(frozen=True)
 class RecoveryAnswer:
     """All that a node needs to take up a channel: its new right, where to seek, what is stored already.
+
+    Milvus: VchannelInfo
 
     asks_starts: the channel has no checkpoint; saves are to tell where the segments begin.
     """

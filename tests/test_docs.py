@@ -42,7 +42,10 @@ MODULE = re.compile(r"\btidemark(?:\.[A-Za-z_]\w*)+")
 COMMAND = re.compile(r"^(?:\$ )?(tidemark [a-z-]+[^\n#]*)", re.MULTILINE)
 ABOUT_MILVUS = "docs/sources.md"
 """Names paths of another repository."""
-QUAINT = re.compile(r"\b(nobody|somebody|whoever|as due|in vain|for granted|is pleased)\b", re.IGNORECASE)
+QUAINT = re.compile(
+    r"\b(nobody|somebody|whoever|as due|in vain|for granted|is pleased|reckoning|who says so)\b",
+    re.IGNORECASE,
+)
 
 
 def text_of(document: str) -> str:

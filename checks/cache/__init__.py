@@ -1,1 +1,1 @@
-"""What has not changed is not judged again: verdicts are kept with the digest of all that they depend on."""
+"""Verdicts are kept with the digest of all that they depend on, and reused while it is the same."""

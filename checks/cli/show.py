@@ -70,6 +70,12 @@ def findings(
 
 
 @group.command()
+def sources(*, manifest: ManifestOption = None) -> int:
+    """Print the findings and mutants on each seed, hazard and bug (docs/sources.md)."""
+    return tools.sources(manifest or ())
+
+
+@group.command()
 def figures(
     protocols: Annotated[list[str], typer.Argument(help="Names of manifests, for example reads stream.")],
     *,

@@ -240,6 +240,14 @@ def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def sources(manifests: Sequence[Path] = ()) -> int:
+    """Print the findings and mutants on each source."""
+    from tidemark.checks.report.findings import sources_text
+
+    sys.stdout.write(sources_text(read(manifests or (SUITE,))))
+    return ExitCode.AS_EXPECTED.value
+
+
 def doctor() -> int:
     """See ``cli.doctor``."""
     status: int = _optional("tidemark.checks.cli.doctor", "doctor").main()

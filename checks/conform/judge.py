@@ -15,6 +15,7 @@ from typing import Any, Protocol, cast
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
+from tidemark.checks.conform.walks import Walks
 from tidemark.checks.verdicts.asking import taken_over
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
@@ -56,7 +57,21 @@ class ConformJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """See ``Judge``."""
         assert isinstance(entry, ConformEntry)
-        return taken_over(context.reuse, entry.name, lambda: self._driven(entry, context))
+        judged = self._driven if entry.program is None else self._walked
+        return taken_over(context.reuse, entry.name, lambda: judged(entry, context))
+
+    def _walked(self, entry: ConformEntry, context: Context) -> list[Verdict]:
+        walks = Walks(entry, context.seed)
+        seconds = walks.run()
+        counts = {"examples": walks.made, "performed": walks.steps}
+        bounds = f"{entry.examples} walks of at most {entry.steps} steps, seed {context.seed}"
+        over = (counts, bounds, seconds)
+        if walks.broken is not None:  # the walks end at the first failure: what they cover says nothing
+            return [self._conformance(entry, context, over, walks.shown())]
+        return [
+            self._conformance(entry, context, over, None),
+            self._coverage(entry, context, over, walks.silent()),
+        ]
 
     def _driven(self, entry: ConformEntry, context: Context) -> list[Verdict]:
         drive = Drive.of(entry, context)
@@ -131,6 +146,7 @@ def _instance(entry: ConformEntry, context: Context) -> Instance:
 
 
 def _adapter(entry: ConformEntry) -> AdapterClass:
+    assert entry.adapter is not None
     return cast("AdapterClass", load_callable(entry.adapter, what="adapter"))
 
 

@@ -51,8 +51,10 @@ def _programs(manifests: Iterable[Manifest]) -> Iterator[tuple[str, ProgramRef]]
     """Programs, and mutants of programs, by name."""
     for manifest in manifests:
         hosts: dict[str, InterleaveEntry] = {entry.name: entry for entry in manifest.interleave}
-        for name, host in hosts.items():
-            yield name, program_of(host)
+        yield from ((host.name, program_of(host)) for host in hosts.values())
+        yield from (
+            (entry.name, program_of(entry)) for entry in manifest.conform if entry.program is not None
+        )
         for mutant in manifest.mutant:
             if mutant.instance in hosts:
                 changed = hosts[mutant.instance].model_copy(update={"program": mutant.ref})

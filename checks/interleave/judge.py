@@ -32,7 +32,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
-from tidemark.models.manifest import AnyEntry, InterleaveEntry, Kind
+from tidemark.models.manifest import AnyEntry, ConformEntry, InterleaveEntry, Kind
 from tidemark.models.simulation import EXECUTION, ProgramRef
 from tidemark.spec.language.spec import Kind as PropertyKind
 
@@ -61,8 +61,9 @@ its variants that end; numbers of calls, which only tell them apart, grow withou
 SPREAD = Spread(parts=16, budget=400)
 
 
-def program_of(entry: InterleaveEntry) -> ProgramRef:
+def program_of(entry: InterleaveEntry | ConformEntry) -> ProgramRef:
     """The program of an entry, by name."""
+    assert entry.program is not None
     return ProgramRef.of(entry.program, **entry.constants)
 
 

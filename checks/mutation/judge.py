@@ -32,6 +32,7 @@ from tidemark.checks.verdicts.verdict import (
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import (
     AnyEntry,
+    ConformEntry,
     GeneratedMutants,
     ImplementationMutants,
     InstanceEntry,
@@ -277,6 +278,8 @@ def _by_other_judge(entry: MutantEntry, host: AnyEntry, subject: Subject, contex
     from tidemark.checks.verdicts.plan import judges_of
 
     place = {"interleave": "program", "proof": "protocol", "conform": "adapter"}[host.section]
+    if isinstance(host, ConformEntry) and host.program is not None:
+        place = "program"
     changes: dict[str, Any] = {place: entry.ref, "name": entry.name}
     if isinstance(host, InterleaveEntry) and entry.killer is not None:
         # Its search ends at the first violation of a claim: here, of this one. At the refinement any of them

@@ -1,7 +1,7 @@
 """``tidemark show findings``: what the suite has found out about the sources.
 
 The words stand in the protocols' ``findings.toml``. Without an id the output is the text of ``FINDINGS.md``:
-an index with the verdict of each, as the manifest expects it and the gate compares it. With an id it is one
+an index with the outcome of each, as the manifest expects it and the gate compares it. With an id it is one
 finding whole: its searches are run, and the shortest counterexamples are shown. The runs of all findings are
 in the report that a run of the gate writes.
 """
@@ -25,12 +25,11 @@ from tidemark.spec.language.protocol import resolve
 
 _HEAD = """# Findings
 
-Results on the claims of the source documents and on suspected hazards. This file is the output of `tidemark
-show findings`; a test compares them. *Holds*: in a bounded instance. *Proved*: for any size. *A frame
-condition* says what the steps say one by one: that it holds is no result about how they work together. Each
-verdict names the entries that decide it: `make verify` judges them, and `build/report/index.html` has the
-runs. `tidemark show findings ID` prints one finding with its text and its shortest counterexamples;
-`tidemark show` lists all entries."""
+Results on the claims of the source documents and on suspected hazards, as `tidemark show findings` prints
+them. *Holds*: in a bounded instance. *Proved*: for any size. `tidemark show findings ID` prints one finding:
+its source, the entries that decide it, and its shortest counterexamples. `tidemark show sources` prints the
+findings by source, `tidemark show` the entries. `make verify` judges them; `build/report/index.html` has the
+runs."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
@@ -118,12 +117,16 @@ class Book:
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
             elsewhere = self._elsewhere(entry)
+            repeats = (
+                evidence.claim in self.frames and self.expected(finding, evidence) is not Expected.REFUTED
+            )
+            frame = " (a frame condition: it repeats what each step says)" * repeats
             if elsewhere is not None:
-                yield f"- `{evidence.claim}`: {elsewhere}"
+                yield f"- `{evidence.claim}`: {elsewhere}{frame}"
                 continue
             assert not isinstance(entry, ProofEntry)
             verdict = judged[evidence.entry, evidence.claim]
-            yield f"- `{evidence.claim}`: {_words(verdict, entry)}"
+            yield f"- `{evidence.claim}`: {_words(verdict, entry)}{frame}"
             if evidence.shown:
                 shown.append((evidence, verdict))
         for evidence, verdict in shown:
@@ -197,7 +200,7 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
     """The index, or one finding whole. Raises BadInputError for an unknown finding."""
     every = books(manifests)
     if not only:
-        return "\n".join([_HEAD, *_contents(every), "", *source_lines(every)]) + "\n"
+        return "\n".join([_HEAD, *_contents(every)]) + "\n"
     for book in every:
         for finding in book.findings:
             if finding.id == only:
@@ -211,41 +214,36 @@ def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
 def _contents(every: Sequence[Book]) -> Iterator[str]:
     """The results, a row each, by protocol. Nothing is run for it."""
     for book in every:
-        yield from ["", f"## {book.manifest.name}", "", "| finding | result | verdict | source |"]
-        yield "| --- | --- | --- | --- |"
+        yield from [
+            "",
+            f"## {book.manifest.name}",
+            "",
+            "| finding | result | outcome |",
+            "| --- | --- | --- |",
+        ]
         for finding in book.findings:
-            verdict, source = _verdict(book, finding), _linked(finding.source)
-            yield f'| <a id="{finding.id}"></a>`{finding.id}` | {finding.title} | {verdict} | {source} |'
+            outcomes = dict.fromkeys(book.expected(finding, evidence).value for evidence in finding.evidence)
+            yield f'| <a id="{finding.id}"></a>`{finding.id}` | {finding.title} | {", ".join(outcomes)} |'
 
 
-def _verdict(book: Book, finding: Finding) -> str:
-    """The verdicts of a finding with the entries that decide it, in the finding's order."""
-    entries: dict[Expected, dict[str, bool]] = {}
-    for evidence in finding.evidence:
-        outcome = book.expected(finding, evidence)
-        names = entries.setdefault(outcome, {})
-        frame = outcome is not Expected.REFUTED and evidence.claim in book.frames
-        names[evidence.entry] = names.get(evidence.entry, True) and frame
-    return "; ".join(
-        f"**{outcome.value}**: "
-        + ", ".join(f"`{name}`{' (a frame condition)' * frame}" for name, frame in names.items())
-        for outcome, names in entries.items()
-    )
+def sources_text(manifests: Sequence[Manifest]) -> str:
+    """What ``tidemark show sources`` prints."""
+    return "\n".join(_source_lines(books(manifests))) + "\n"
 
 
-def source_lines(every: Sequence[Book]) -> Iterator[str]:
-    """What became of each seed, hazard and bug, as a Markdown table. Nothing is run for it."""
+def _source_lines(every: Sequence[Book]) -> Iterator[str]:
+    """The findings and mutants on each seed, hazard and bug, as a Markdown table. Nothing is run for it."""
     found: dict[Label, list[str]] = {}
     mutants: dict[Label, list[str]] = {}
     for book in every:
         for finding in book.findings:
             for label in _indexed(finding.source):
-                found.setdefault(label, []).append(f"[{finding.id}](#{finding.id})")
+                found.setdefault(label, []).append(f"`{finding.id}`")
         for mutant in book.manifest.mutant:
             fate = "" if mutant.killer else " (no property tells it apart)"
             for label in _indexed(mutant.source):
                 mutants.setdefault(label, []).append(f"`{mutant.name}`{fate}")
-    yield from ["## By source", "", "| source | findings | mutants that are killed |", "| --- | --- | --- |"]
+    yield from ["| source | findings | mutants that are killed |", "| --- | --- | --- |"]
     for label in sorted({*found, *mutants}, key=lambda label: label.key):
         decided, killed = ", ".join(found.get(label, [])), ", ".join(mutants.get(label, []))
         yield f"| {_linked(label.text)} | {decided} | {killed} |"

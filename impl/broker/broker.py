@@ -60,7 +60,10 @@ class Broker:
 
 
 class ProxyStreams:
-    """The logs as one session of a proxy sees them: a ``MessageStream``."""
+    """The logs as one session of a proxy sees them: a ``MessageStream``.
+
+    Milvus: createDMLMsgStream, getDMLStream
+    """
 
     def __init__(self, broker: Broker, source: int) -> None:
         self._broker = broker

@@ -38,6 +38,8 @@ class Client:
     """One client. It carries its session's timestamp along, keeps the versions of the collections that it
     writes to, and notes what it does if it has a history.
 
+    Milvus: PyMilvus
+
     Every method raises RequestRefusedError for an error of the cluster, and ConnectionLostError when no
     answer comes: a write may then have been carried out.
     """

@@ -15,6 +15,8 @@ MISMATCH = "SchemaMismatchError"
 class SchemaCache:
     """Versions of collections, by name.
 
+    Milvus: retryIfSchemaError
+
     A request that was refused because of its version is made again with the one that a proxy has then, until
     one is refused that is no newer than what was refused before: the proxies do not agree, or one is behind,
     and the caller hears of it. (The client of Milvus goes on unless the version is the last that was refused:

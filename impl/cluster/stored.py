@@ -1,4 +1,4 @@
-"""What the files of a cluster that has ended hold, against each other."""
+"""Cross-checks the files of a stopped cluster."""
 
 from __future__ import annotations
 

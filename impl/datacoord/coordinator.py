@@ -35,7 +35,10 @@ from tidemark.impl.values.messages import is_level_zero
 
 
 class Coordinator:
-    """State: ``channels`` and ``segments``, the records by name and by id; ``lock``, who is being served."""
+    """State: ``channels`` and ``segments``, the records by name and by id; ``lock``, who is being served.
+
+    Milvus: UpdateChannelCheckpoint, DataCoord
+    """
 
     def __init__(self, *, meta: MetaStore) -> None:
         self.channels: dict[ChannelName, ChannelRecord] = {}

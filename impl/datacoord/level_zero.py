@@ -27,6 +27,8 @@ KeyFilter = Callable[[Iterable[int]], Container[int]]
 class LevelZeroCompactor:
     """Applies and drops level-zero binlogs, and rewrites segments. One at a time works on a segment.
 
+    Milvus: DeltaLogs
+
     Errors of all methods: StoreError, CorruptDataError. What was done until then stays done.
     """
 

@@ -16,6 +16,9 @@ from tidemark.impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall
 class BufferManager:
     """Write buffers by channel.
 
+    Milvus: needUpdate, BufferManager, NotifyCheckpointUpdated, FlushChannel, flushTs, nonFlushTS,
+    MemoryForceSyncWatermark
+
     reading: checkpoints that were read and whose reader has not yet seen the flush timestamp.
     """
 

@@ -29,7 +29,10 @@ Callback = Callable[[CheckpointCall], Awaitable[None]]
 
 @dataclass(frozen=True)
 class CheckpointTask:
-    """A checkpoint that waits to be reported. ``flush``: a flush waits for it, so the timer is too slow."""
+    """A checkpoint that waits to be reported. ``flush``: a flush waits for it, so the timer is too slow.
+
+    Milvus: channelCPUpdateTask
+    """
 
     channel: ChannelName
     owner: Owner
@@ -40,6 +43,8 @@ class CheckpointTask:
 
 class CheckpointUpdater:
     """Pending checkpoints by channel and the calls in progress.
+
+    Milvus: ChannelCheckpointUpdater, AddTask, updateCheckpoints, notifyChan
 
     tasks: what is to be reported; a task stays until it, or something at or beyond it, was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.

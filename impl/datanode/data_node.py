@@ -49,6 +49,8 @@ class DataNodeParts:
 class DataNode:
     """Serves channels: consumes their logs, syncs their rows, reports their checkpoints.
 
+    Milvus: dropCallback, WatchDmChannelsRequest
+
     All work runs in tasks of ``supervisor``; a failure in any of them is the node's failure and is raised by
     ``supervisor.check()``.
 

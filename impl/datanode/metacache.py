@@ -20,6 +20,8 @@ class SegmentInfo:
 class MetaCache:
     """Segments by id, in the order in which they were met.
 
+    Milvus: MetaCache, RemoveSegments
+
     A flushed segment keeps its entry as a tombstone: a late row for it is then refused, where the Go original
     removes the entry and would create the segment anew.
     """

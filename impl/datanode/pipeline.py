@@ -10,7 +10,10 @@ from tidemark.impl.types import ChannelName, Pack
 
 
 class ChannelPipeline:
-    """Consumes a channel until a close or a drop message. ``ended`` names which of them came."""
+    """Consumes a channel until a close or a drop message. ``ended`` names which of them came.
+
+    Milvus: FlowGraph, ddNode
+    """
 
     def __init__(
         self,

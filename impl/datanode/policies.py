@@ -51,7 +51,10 @@ class SyncPolicy(Protocol):
 
 @dataclass(frozen=True)
 class FullBuffer:
-    """Picks a buffer that has reached the size limit."""
+    """Picks a buffer that has reached the size limit.
+
+    Milvus: GetFullBufferPolicy
+    """
 
     limit_bytes: int
     name: str = "full"
@@ -69,7 +72,10 @@ def no_jitter(_segment_id: SegmentId) -> Interval:
 
 @dataclass(frozen=True)
 class StaleBuffer:
-    """Picks a buffer whose start lies too far behind, in message time."""
+    """Picks a buffer whose start lies too far behind, in message time.
+
+    Milvus: GetSyncStaleBufferPolicy
+    """
 
     after: Interval
     jitter: Jitter = no_jitter
@@ -114,6 +120,8 @@ class DroppedSegment:
 @dataclass(frozen=True)
 class FlushTimestamp:
     """Picks every buffer that may hold rows up to the pending flush timestamp.
+
+    Milvus: GetFlushTsPolicy
 
     The pick only syncs. Whether the task ends the segment follows from its phase.
     """

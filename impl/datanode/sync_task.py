@@ -42,6 +42,8 @@ class SyncSink(Protocol):
 class SyncTask:
     """Rows of one segment that left the write buffer together.
 
+    Milvus: SyncTask, SyncPack, WithFlush
+
     position: the end of the last pack consumed when the task was yielded; the segment's position afterwards.
     start: the start of the first pack that contributed a row; None for a task without rows.
     starts: where each segment begins of which the node had read, if the channel had no checkpoint.

@@ -12,6 +12,8 @@ from tidemark.impl.types import ChannelName, Owner, Pack, Position
 class TimeTickNode:
     """Submits checkpoints of one channel to the updater.
 
+    Milvus: ttNode, updateChannelCP, dropMode, lastUpdateTime
+
     last_update: message time of the last submission; None before the first. The updater owns the retries, so
     the time is set at submission.
     drop_mode: the channel is being dropped; its checkpoint is not reported any more.

@@ -33,7 +33,10 @@ InFlightKey = tuple[SegmentId, Timestamp]
 
 @dataclass
 class SegmentBuffer:
-    """Buffered rows of one segment. ``start`` is the start of the first pack that contributed."""
+    """Buffered rows of one segment. ``start`` is the start of the first pack that contributed.
+
+    Milvus: segmentBuffers
+    """
 
     start: StartPosition
     rows: list[Row] = field(default_factory=list)
@@ -47,6 +50,8 @@ class SegmentBuffer:
 
 class WriteBuffer:
     """Buffers the rows of one channel and yields them to sync tasks.
+
+    Milvus: WriteBuffer, GetCheckpoint, deltaBuffer
 
     consumed: the end of the last pack consumed, or the position from which the channel was recovered.
     flush_ts: rows up to it are to be durable soon; NO_FLUSH when nothing is asked.

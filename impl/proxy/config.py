@@ -11,6 +11,8 @@ from tidemark.impl.timestamp import MILLISECOND, Interval
 class ProxyConfig:
     """Configuration of one proxy.
 
+    Milvus: TimeTickInterval
+
     max_tasks: tasks that may wait for a worker (``proxy.maxTaskNum`` 1024).
     parallel_tasks: tasks that are executed at the same time.
     tick_seconds: period of the ticker (half of ``proxy.timeTickInterval``, 100 ms).

@@ -65,7 +65,7 @@ class IdCache:
         They are not in the order in which they are given: another proxy has other batches.
         """
         if count < 1:
-            raise ValueError(f"{count} ids are asked for; ask for 1 at least")
+            raise ValueError(f"count must be at least 1, got {count}")
         request = IdRequest(count)
         await self.fill(request)
         return tuple(request.runs)
@@ -120,6 +120,6 @@ class IdCache:
             self._answered.set()
 
     def _fail(self, why: str) -> None:
-        """Whoever waits is told."""
+        """Each waiting caller gets the failure."""
         for request in self.waiting:
             request.failure = why

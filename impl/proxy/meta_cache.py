@@ -46,6 +46,8 @@ class Flight:
 class MetaCache:
     """Entries of collections; a question at a time for each name; invalidations of the coordinator.
 
+    Milvus: globalMetaCache, GetCollectionID, GetCollectionSchema, RemoveCollection
+
     An answer that is older than the last invalidation is given to those who waited for it, and not kept.
     After an invalidation no task joins a question that was asked before it.
 

@@ -29,6 +29,8 @@ class ProxyParts(QueueParts):
 class Proxy:
     """Takes clients' requests and reports how far its channels may be ticked.
 
+    Milvus: sendChannelsTimeTickLoop
+
     queues: all three; ``queue`` and ``scheduler`` are those of the writes.
     meta: what it keeps of the metadata.
     ids: where its tasks and rows get theirs from; None if there is no source of ids.

@@ -25,7 +25,10 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class QueueKind(Enum):
-    """Which requests a queue has."""
+    """Which requests a queue has.
+
+    Milvus: ddQueue, dqQueue
+    """
 
     DDL = "ddl"
     DML = "dml"
@@ -70,6 +73,8 @@ class QueueParts:
 
 class ProxyQueues:
     """Queues with their workers.
+
+    Milvus: dmTaskQueue, utEmpty
 
     mode: closed is a proxy whose tasks are all over.
     pending: tasks whose callers have not been answered, by number.

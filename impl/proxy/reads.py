@@ -18,7 +18,7 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class ReadPhase(Enum):
-    """How far a read has come at the proxy."""
+    """Stage of a read at the proxy."""
 
     NEW = "new"
     ASKED = "asked"
@@ -46,6 +46,8 @@ class ReadAnswer:
 @dataclass(eq=False)
 class ReadTask:
     """A read of some channels.
+
+    Milvus: searchTask
 
     keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
     page_of: the first page, or the first part, if this is a further one: it shows the same moments (B40).
@@ -116,6 +118,8 @@ class Replicas(Protocol):
 class ReaderConfig:
     """graceful_ts: what a bounded read may miss (``common.gracefulTime`` 5000 ms). deadline: of a call to a
     replica, in seconds.
+
+    Milvus: GracefulTime
     """
 
     graceful_ts: Interval = 5_000 * MILLISECOND
@@ -129,7 +133,10 @@ class ReaderConfig:
 
 
 class ReadPath:
-    """Reads for the clients of one proxy. A subclass says who answers."""
+    """Reads for the clients of one proxy. A subclass says who answers.
+
+    Milvus: GuaranteeTs, parseGuaranteeTsFromConsistency
+    """
 
     def __init__(self, *, oracle: Oracle, clock: ReadClock, config: ReaderConfig | None = None) -> None:
         self._oracle = oracle

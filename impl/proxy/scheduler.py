@@ -21,6 +21,8 @@ from tidemark.impl.types import ChannelName
 class TaskScheduler:
     """Executes the tasks of one queue, at most ``parallel`` at a time.
 
+    Milvus: taskScheduler, PostExecute
+
     free_slots: how many more may be taken now.
     """
 

@@ -17,7 +17,10 @@ from tidemark.impl.types import ChannelName
 
 @dataclass(frozen=True)
 class Span:
-    """One channel in a snapshot: no unfinished task is below ``min_ts``; none so far was above ``max_ts``."""
+    """One channel in a snapshot: no unfinished task is below ``min_ts``; none so far was above ``max_ts``.
+
+    Milvus: BeginTs, EndTs, pChanStatistics
+    """
 
     min_ts: Timestamp
     max_ts: Timestamp
@@ -25,7 +28,10 @@ class Span:
 
 @dataclass
 class Tracked:
-    """One channel with unfinished tasks. ``heap`` may still hold timestamps that are tracked no more."""
+    """One channel with unfinished tasks. ``heap`` may still hold timestamps that are tracked no more.
+
+    Milvus: pChanStatInfo, tsSet
+    """
 
     max_ts: Timestamp
     timestamps: set[Timestamp] = field(default_factory=set)
@@ -48,7 +54,10 @@ class ChannelStatistics(Protocol):
 
 
 class ScanStatistics:
-    """The least timestamp by a look at all of them."""
+    """The least timestamp by a look at all of them.
+
+    Milvus: pChanStatisticsInfos, commitPChanStats, addPChanStats, popPChanStats, getPChanStatsInfo
+    """
 
     def __init__(self) -> None:
         self.channels: dict[ChannelName, Tracked] = {}

@@ -24,6 +24,9 @@ from tidemark.impl.values.oracle import Oracle
 class DmlTaskQueue:
     """Unissued and active tasks of one proxy.
 
+    Milvus: TaskQueue, baseTaskQueue, OnEnqueue, SetTs, SetID, statsLock, addUnissuedTask,
+    PopUnissuedTask, FrontUnissuedTask, AddActiveTask, PopActiveTask, utFull, utChan
+
     unissued: tasks that wait for a worker, in the order of their timestamps.
     active: tasks that a worker has, by timestamp.
     statistics: the timestamps of both, by channel.

@@ -32,6 +32,8 @@ class TickStage(Enum):
 class ChannelsTimeTicker:
     """What one proxy may report.
 
+    Milvus: channelsTimeTicker, minTsStatistics, getMinTsStatistics, getLastTick, defaultTimestamp
+
     published: value of each followed channel: those with unfinished tasks at the last tick.
     current: the gate of each followed channel. A new value is published when the least unfinished timestamp
         has passed it: the value moves once for a batch of tasks, not once for each (hazard 28).

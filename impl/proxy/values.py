@@ -46,7 +46,10 @@ class Message:
 
 
 class Notice(asyncio.Event):
-    """Wakes the caller of a task. ``times``: how often it was given, which is to be once."""
+    """Wakes the caller of a task. ``times``: how often it was given, which is to be once.
+
+    Milvus: WaitToFinish
+    """
 
     def __init__(self) -> None:
         super().__init__()
@@ -61,6 +64,8 @@ class Notice(asyncio.Event):
 @dataclass(eq=False)
 class DmlTask:
     """An insert or a delete; in the other queues of a proxy a call, whose channel is where it is carried out.
+
+    Milvus: DmRequest, dmlTask, PreExecute
 
     channels: the physical channels that it writes, found before it is queued and kept to its end: looking
         them up again may fail or come to others (B8).
@@ -118,6 +123,8 @@ Answer = TypeVar("Answer")
 @dataclass(eq=False)
 class CallTask(DmlTask, Generic[Answer]):
     """A change of metadata, a read or a flush: a call of the component that its one channel names.
+
+    Milvus: DdRequest, DqRequest
 
     call: what is asked, with the timestamp of the task. answer: what came back. failure: or its error.
     """

@@ -71,7 +71,10 @@ class WriteTask(DmlTask):
 
 
 def shard_of(key: int, shards: int) -> int:
-    """The shard of a primary key: all that happens to a key happens in one channel."""
+    """The shard of a primary key: all that happens to a key happens in one channel.
+
+    Milvus: HashPK2Channels
+    """
     return zlib.crc32(key.to_bytes(8, "little", signed=True)) % shards
 
 

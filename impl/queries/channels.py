@@ -78,6 +78,8 @@ class RequestWriter:
 class QueryChannels:
     """The query coordinator's: the request channel of each collection that is loaded, and the result channel
     that all proxies share.
+
+    Milvus: LoadCollection, QueryCoord
     """
 
     def __init__(self) -> None:

@@ -19,14 +19,20 @@ class RowFiles(Protocol):
 
 
 class RequestChannel(Protocol):
-    """The request channel as one node reads it."""
+    """The request channel as one node reads it.
+
+    Milvus: DqRequestChannel
+    """
 
     async def next_request(self) -> QueryRequest:
         """Wait for the next one. A node that has crashed may read a request again."""
 
 
 class ResultChannel(Protocol):
-    """The result channel as a node writes it."""
+    """The result channel as a node writes it.
+
+    Milvus: DqResultChannel
+    """
 
     async def put(self, result: QueryResult) -> None:
         """Write a result. Raise RpcError."""

@@ -94,6 +94,8 @@ class ResultCollector:
 class ChannelReader:
     """Queries of the clients of one proxy, over channels.
 
+    Milvus: ReleaseCollection, ReleaseDqlMessageStream
+
     Args:
         deadline: how long a request may take, in seconds; None: as long as it needs.
     """

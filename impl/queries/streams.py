@@ -56,6 +56,8 @@ class QueryStream:
 class QueryStreams:
     """The streams of a proxy, one of each collection at a time.
 
+    Milvus: channelsMgr, createDQLStream, getDQLStream, removeDQLStream
+
     Attributes:
         streams: by collection. removed: those that are still to be closed.
 

@@ -21,6 +21,8 @@ from tidemark.impl.values.messages import DeleteMessage, InsertMessage, is_level
 class ShardDelegator:
     """Holds what the stream has brought and what was loaded, and answers reads at one moment each.
 
+    Milvus: shardDelegator, insertNode, ProcessDelete
+
     Attributes:
         growing: segments that the stream fills, by number.
         sealed: segments that were loaded from binlogs. A number is in one of the two.

@@ -10,7 +10,10 @@ EVERYTHING: Timestamp = 2**63 - 1
 
 
 class ExcludedSegments:
-    """By segment the timestamp up to which its messages are left out, itself included."""
+    """By segment the timestamp up to which its messages are left out, itself included.
+
+    Milvus: filterNode
+    """
 
     def __init__(self) -> None:
         self.upto: dict[SegmentId, Timestamp] = {}

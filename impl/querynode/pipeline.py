@@ -14,6 +14,8 @@ Work = InsertMessage | DeleteMessage
 class ShardPipeline:
     """Applies the packs of a stream to one delegator: all rows of a pack, then its deletes (facts 6.1).
 
+    Milvus: deleteNode, NewPipeLine
+
     A message that is left out takes its turn as well: a segment that is loaded holds its rows.
 
     Attributes:

@@ -44,6 +44,8 @@ class QueryNodeParts:
 class QueryNode:
     """Serves channels: follows their logs, loads their segments, answers reads.
 
+    Milvus: QueryNode
+
     All work runs in tasks of ``supervisor``; a failure in any of them is the node's failure and is raised by
     ``supervisor.check()``.
 

@@ -14,6 +14,8 @@ from tidemark.impl.timestamp import ZERO, Timestamp
 class ServiceTime:
     """Everything at or below ``value`` is applied. It is raised, never lowered.
 
+    Milvus: UpdateTSafe, tsafeManager, waitTSafe, tsCond, ServiceTime, MaxTimestampLag
+
     closed: the replica answers no more. sleepers: the reads that wait, in the order in which they came.
     """
 

@@ -38,7 +38,7 @@ class LoadSegment:
 
 
 class ReadStage(Enum):
-    """How far a read has come at its replica."""
+    """Stage of a read at its replica."""
 
     WAITING = "waiting"
     """It is about to look at the service time."""

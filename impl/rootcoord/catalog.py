@@ -49,6 +49,8 @@ Placement = Callable[[int, int], tuple[ChannelName, ...]]
 class Catalog:
     """The collections by name, and numbers for those who need new ones.
 
+    Milvus: ShowCollections, CreateCollection, DropCollection
+
     An alias is a name with versions of its own. It is never a collection's name, and its collection exists:
     one that has an alias is not dropped. A change of an alias has a timestamp, and no message in the logs.
 

@@ -41,7 +41,10 @@ class MetaVersions(Protocol):
 
 
 class ProxyCaches(Protocol):
-    """The proxies as the coordinator sees them."""
+    """The proxies as the coordinator sees them.
+
+    Milvus: InvalidateCollectionMetaCache
+    """
 
     def listed(self) -> Collection[str]:
         """The proxies whose sessions are known and have not ended. A new session has a new name."""
@@ -60,6 +63,8 @@ class Change:
 
 class CollectionMeta:
     """Changes go one by one. A change is acknowledged when every proxy has been told of it.
+
+    Milvus: DescribeCollection
 
     Nobody can tell what became of a save that fails: it is repeated until it succeeds, after ``pause``. So a
     change that was begun is never taken for one that did nothing.

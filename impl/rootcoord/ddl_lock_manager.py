@@ -46,6 +46,8 @@ class ReaderStage(Enum):
 class DdlTsLockManager:
     """A lock, a counter of the jobs, and the last timestamp that is done with.
 
+    Milvus: minBgDdlTs, ddlTsLockManager
+
     last_ts: everything in the background up to here is appended. in_progress: jobs that are counted.
     reader: the question that is going on.
     """

@@ -37,6 +37,8 @@ class DdlTask:
 class DdlScheduler:
     """Unfinished DDL tasks by timestamp; several run at the same time.
 
+    Milvus: minNormalDdlTs
+
     min_ddl_ts: every task up to here is finished, and every task to come is above; 0 before the first.
     """
 

@@ -24,6 +24,8 @@ class DdlReporter(Protocol):
 class DdlSource:
     """Both kinds of DDL work, and the least timestamp that either may still append.
 
+    Milvus: GetMinDdlTs
+
     background: of the question that is going on, the minimum of the background, once there is one.
     """
 

@@ -38,7 +38,7 @@ class IdAllocator:
         Raise RpcError if the oracle does not lead or has none at the moment.
         """
         if count < 1:
-            raise ValueError(f"{count} ids are asked for; ask for 1 at least")
+            raise ValueError(f"count must be at least 1, got {count}")
         try:
             return await self._oracle.allocate(min(count, self._most))
         except (NotLeaderError, NoTimestampError) as refused:

@@ -30,6 +30,8 @@ class RootCoordParts:
 class RootCoord:
     """One incarnation of the active root coordinator.
 
+    Milvus: RootCoord, UpdateChannelTimeTick, startTimeTickLoop, sendMinDdlTsAsTt
+
     channels: the physical channels that are ticked: those of the DDL source's list.
     reporting: the last report that the DDL source has made.
     """

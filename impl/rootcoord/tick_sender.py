@@ -16,6 +16,8 @@ from tidemark.impl.types import ChannelName
 class TickSender:
     """The channels of a round are ticked at the same time; the next round begins when all have ended.
 
+    Milvus: sendTimeTick
+
     last: the greatest tick of each channel that was tried. A failed send may have put it into the log, and
         nothing smaller may follow it.
     synced: the greatest tick of each channel that is known to be in its log.

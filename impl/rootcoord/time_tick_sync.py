@@ -24,6 +24,8 @@ TakeOver = Callable[[], Awaitable[tuple[Sequence[SourceId], int]]]
 class TimeTickSync:
     """The known sessions and what they have reported since the last round.
 
+    Milvus: chanTimeTick
+
     entries: by session its report; None while it is awaited. Empty until ``init_sessions``.
     accepted: sources of which a report was accepted, in order: these may take writes.
     """

@@ -22,6 +22,8 @@ _WATCH_SECONDS = 1.0
 class EtcdOracleStore:
     """The store of one process.
 
+    Milvus: txnKV
+
     Args:
         endpoint: ``http://host:port``.
         prefix: before the names of the two keys; oracles with different prefixes know nothing of each other.

@@ -38,6 +38,8 @@ def _schema() -> Any:
 class ParquetStore:
     """An object store in a directory. Paths are relative, with '/' between their parts.
 
+    Milvus: MinIO
+
     Args:
         root: the directory; made when the first object is written.
         files: the file system that it is in.

@@ -126,7 +126,7 @@ class Transactions:
         self._lock.release()
 
     async def _abandon(self, failure: BaseException) -> None:
-        """Whatever the connection was at, and even if this task was cancelled: closing undoes it."""
+        """Roll back by closing, also if this task was cancelled."""
         self._ready = False
         try:
             await self._database.close()

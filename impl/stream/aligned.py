@@ -37,6 +37,8 @@ class AlignedPosition:
 class AlignedPack:
     """The messages of all channels above the start's timestamp, up to that of the finish: channel by channel,
     and tick by tick if there are several.
+
+    Milvus: MsgPack
     """
 
     start: AlignedPosition
@@ -56,6 +58,8 @@ def lets_grow(pack: AlignedPack, pursuit: Pursuit) -> bool:
 
 class AlignedConsumer:
     """Gives the packs of several channels. A pack ends where all of them have the same tick.
+
+    Milvus: MqTtMsgStream, bufMsgPackToChannel, consumeToTtMsg, allChanReachSameTtMsg, chanTtMsgSync
 
     The channel with the smallest tick is read on: who is at a greater one waits for it. If the channels do
     not get the same ticks, there may never be a pack (hazard 32).

@@ -31,6 +31,8 @@ class DispatcherConfig:
 class Pursuit:
     """How long a consumer that is behind lets a pack grow (``mq.enablePursuitMode``).
 
+    Milvus: continueBuffering
+
     now: the present time. lag: it is behind if its tick is older than this. messages: a pack that has so many
     grows no more. seconds: no more than this is waited for.
     """

@@ -18,6 +18,8 @@ from tidemark.impl.types import ChannelName
 class Dispatcher:
     """Reads the packs of a physical channel and sends each target its part.
 
+    Milvus: Dispatcher
+
     Attributes:
         consumer: its own; one tick in each pack.
         begun, at: start and end of the last pack that it has taken.

@@ -164,7 +164,7 @@ class DispatcherManager:
         self._begin(deputy, f"deputy {channel}")
 
     def _split_off(self, target: Target) -> None:
-        """The main dispatcher gives a target up."""
+        """Moves a slow target away from the main dispatcher."""
         assert self.main is not None
         self.main.targets.pop(target.channel)
         self.waiting[target.channel] = target

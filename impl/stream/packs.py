@@ -14,6 +14,8 @@ from tidemark.impl.values.messages import ChannelMessage, DdlMessage, DeleteMess
 class StreamPosition:
     """Where a consumer goes on, and what it has already: everything at or below ``ts``.
 
+    Milvus: MsgPosition
+
     place: the first place of the log that it reads again, which is included; 0 for the beginning of the log.
     """
 
@@ -29,6 +31,8 @@ EARLIEST = StreamPosition(0, ZERO)
 class StreamPack:
     """The messages between two ticks: in the order of the log, each with a timestamp above ``begin`` and at
     most ``end``. A message that came after its tick, against the promise, lies below ``begin``.
+
+    Milvus: groupingMsgs
     """
 
     start: StreamPosition

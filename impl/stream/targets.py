@@ -33,6 +33,8 @@ class Changes:
 class Target:
     """One virtual channel: the packs that it was sent, until it takes them.
 
+    Milvus: targetPacks
+
     Attributes:
         channel: its name.
         position: packs that end at or below its timestamp are not sent.

@@ -32,6 +32,8 @@ class Detail(NamedTuple):
 class AckManager:
     """One term of one channel.
 
+    Milvus: AckManager
+
     A timestamp is given and entered under one lock. A tick draws a timestamp for itself, which is
     acknowledged at once; so the tick of a quiet channel is later than everything (facts 11).
 

@@ -17,6 +17,8 @@ class StreamingNode:
     """One channel of a streaming node. Which node may open a log is decided elsewhere; of two that do, the
     log takes the later one.
 
+    Milvus: IsStreamingServiceEnabled
+
     Args:
         term_class: class of what is in memory while the log is open.
         opened: told of each new term.
@@ -67,7 +69,7 @@ class StreamingNode:
         await self._end_appends()
 
     async def _end_appends(self) -> None:
-        """Stop them, and tell their callers: nobody else would."""
+        """Cancel pending appends and fail their callers."""
         await self._appends.stop()
         for caller in self._callers:
             if not caller.done():

@@ -18,6 +18,8 @@ Write = Callable[[int, Tick], Awaitable[int]]
 class TimeTickOperator:
     """The ticks of one term. The first one is written at once: it passes all that earlier terms have left.
 
+    Milvus: timeTickSyncOperator
+
     While nothing is appended, ticks are held back for so many rounds (``StreamingConfig.idle_rounds``).
 
     Attributes:

@@ -11,6 +11,8 @@ from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS
 class OracleConfig:
     """Configuration of one oracle process. Times of the wall clock in nanoseconds, pauses in seconds.
 
+    Milvus: updateTimestampGuard, saveInterval, UpdateTimestampStep, maxLogical
+
     guard: the physical time moves by more than this, or not at all; also the least distance to the end of
         the window. Below one millisecond, one millisecond could be handed out twice.
     window: how far ahead of the physical time the window is saved.

@@ -44,6 +44,8 @@ class Stage(StrEnum):
 class Published:
     """A physical time and the counter of what was handed out at it. Only the counter ever changes.
 
+    Milvus: atomicObject
+
     Attributes:
         physical: nanoseconds.
         milli: the same in milliseconds, as it is handed out.
@@ -74,6 +76,9 @@ class Update:
 
 class TimestampOracle:
     """The oracle of one term.
+
+    Milvus: timestampOracle, GenerateTSO, InitTimestamp, SyncTimestamp, UpdateTimestamp, LimitMaxLogic,
+    jetLag, saveTimestamp, lastSavedTime
 
     Attributes:
         phase: how far the start has come.
@@ -209,7 +214,7 @@ class TimestampOracle:
             NotLeaderError: the term is over.
         """
         if count < 1:
-            raise ValueError(f"{count} timestamps are asked for; ask for 1 at least")
+            raise ValueError(f"count must be at least 1, got {count}")
         config = self._config
         for _ in range(config.tries):
             current = self.published

@@ -55,7 +55,10 @@ class LeaderElection(Protocol):
 
 
 class WindowStore(Protocol):
-    """The end of the window, which outlives every leader. Linearisable."""
+    """The end of the window, which outlives every leader. Linearisable.
+
+    Milvus: loadTimestamp
+    """
 
     async def load(self) -> int:
         """Return the saved end in nanoseconds, NEVER_SAVED if there is none. Raise StoreError on failure:

@@ -30,6 +30,8 @@ class OracleParts:
 class OracleServer:
     """One incarnation of an oracle process.
 
+    Milvus: GlobalTSOAllocator, tsLoop
+
     Attributes:
         name: unique among the processes that use the same store.
         term: the term; None before the election.

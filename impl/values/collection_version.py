@@ -12,6 +12,8 @@ from tidemark.impl.types import ChannelName
 class CollectionVersion:
     """The metadata of a collection as the root coordinator had it.
 
+    Milvus: HasCollection
+
     Attributes:
         name: of the collection.
         version: number of the last change of this name; an answer with a greater number is newer. No two

@@ -6,7 +6,10 @@ from enum import Enum
 
 
 class ConsistencyLevel(Enum):
-    """What a read must see."""
+    """What a read must see.
+
+    Milvus: ConsistencyLevel
+    """
 
     STRONG = "strong"
     """Everything that was acknowledged before it."""

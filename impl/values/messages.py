@@ -13,14 +13,20 @@ from tidemark.impl.types import ChannelName, Row, SegmentId
 
 @dataclass(frozen=True)
 class Tick:
-    """No message at or below ``ts`` follows in this channel."""
+    """No message at or below ``ts`` follows in this channel.
+
+    Milvus: TimeTick
+    """
 
     ts: Timestamp
 
 
 @dataclass(frozen=True)
 class InsertMessage:
-    """Rows of one virtual channel. Each row has the timestamp of the message."""
+    """Rows of one virtual channel. Each row has the timestamp of the message.
+
+    Milvus: InsertMsg
+    """
 
     ts: Timestamp
     channel: ChannelName
@@ -30,6 +36,8 @@ class InsertMessage:
 @dataclass(frozen=True)
 class DeleteMessage:
     """The rows of these keys that are older than ``ts`` are deleted.
+
+    Milvus: DeleteMsg
 
     segment_id: the level-zero segment in which the deletes are stored.
     """
@@ -42,7 +50,10 @@ class DeleteMessage:
 
 @dataclass(frozen=True)
 class DdlMessage:
-    """A collection came (``create``) or went (``drop``). It is for all shards of the collection."""
+    """A collection came (``create``) or went (``drop``). It is for all shards of the collection.
+
+    Milvus: CreateCollectionMsg, DropCollectionMsg
+    """
 
     ts: Timestamp
     channel: ChannelName
@@ -64,12 +75,18 @@ class Entry:
 
 
 def physical(channel: ChannelName) -> ChannelName:
-    """The physical channel in which a virtual one lies: ``dml_0`` of ``dml_0_7v1``."""
+    """The physical channel in which a virtual one lies: ``dml_0`` of ``dml_0_7v1``.
+
+    Milvus: getChannels, DmChannel
+    """
     return channel.rpartition("_")[0]
 
 
 def virtual(channel: ChannelName, collection: int, shard: int) -> ChannelName:
-    """The name of a collection's shard in a physical channel."""
+    """The name of a collection's shard in a physical channel.
+
+    Milvus: getVChannels
+    """
     return f"{channel}_{collection}v{shard}"
 
 

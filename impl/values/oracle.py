@@ -10,6 +10,8 @@ from tidemark.impl.timestamp import Timestamp
 class Oracle(Protocol):
     """The timestamp oracle.
 
+    Milvus: AllocOne, tsoAllocator
+
     No timestamp is given twice, and one that is asked for after another one was answered is greater.
     """
 

@@ -110,7 +110,7 @@ def joined(reading: type[Reading]) -> Joined:
 
     Raises:
         SpecError: the user has no such action, the action relies on nothing of the owner or on a claim about
-            steps, what is assumed is decided by type alone, or a name means two things.
+            steps, what is assumed is decided by type alone, or a name is bound twice.
     """
     user, owner = (one.trace().with_options() for one in (reading.user, reading.owner))
     prefix = family(reading.owner)
@@ -248,6 +248,6 @@ def _unambiguous(where: str, names: Sequence[str], what: str) -> None:
     twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise SpecError(
-            f"{where}: the {what} {twice[0]!r} means two things",
+            f"{where}: the {what} {twice[0]!r} is bound twice",
             remedy="rename a value of the reading, or one of the two",
         )

@@ -297,9 +297,10 @@ def _check_symmetry(manifest: Manifest, entry: InstanceEntry | ProofEntry, *, fi
 
 def _check_references(manifest: Manifest, *, file: str) -> None:
     instances = {entry.name for entry in manifest.instance}
-    hosts = instances | {entry.name for entry in (*manifest.proof, *manifest.interleave)}
+    hosts = instances | {entry.name for entry in (*manifest.proof, *manifest.interleave, *manifest.conform)}
     for conform in manifest.conform:
-        _known(conform.instance, instances, what=f"conform {conform.name!r}: unknown instance", file=file)
+        if conform.instance is not None:
+            _known(conform.instance, instances, what=f"conform {conform.name!r}: unknown instance", file=file)
     for generated in manifest.generated:
         _known(
             generated.instance, instances, what=f"generated {generated.name!r}: unknown instance", file=file
@@ -309,7 +310,8 @@ def _check_references(manifest: Manifest, *, file: str) -> None:
         if sampled.of is not None:
             what = f"implementation {sampled.name!r}: unknown entry"
             _known(sampled.of, whole, what=what, file=file)
-    claimed = {claim for program in manifest.interleave for claim in program.claims}
+    claimed = {claim for host in manifest.interleave for claim in host.claims}
+    claimed |= {claim for host in manifest.conform for claim in host.claims}
     for mutant in manifest.mutant:
         claims = claimed | set(manifest.kinds_of(mutant))
         _known(mutant.instance, hosts, what=f"mutant {mutant.name!r}: unknown instance", file=file)

@@ -205,21 +205,36 @@ class InterleaveEntry(Entry):
 
 
 class ConformEntry(Entry):
-    """The implementation and the interpreter driven side by side on an instance."""
+    """A program of the implementation, walked over by Hypothesis; or the implementation and the interpreter
+    driven side by side on an instance.
+    """
 
     section: Literal["conform"] = "conform"
-    instance: Name
+    program: Reference | None = None
+    """A factory of the program's world, with ``constants`` as its arguments."""
+    weights: dict[str, Annotated[int, Field(gt=0)]] = Field(default_factory=dict)
+    """How often a kind of event is drawn, by the beginning of its label: 10 if not said, 1 for a fault."""
+    unreached: dict[str, str] = Field(default_factory=dict)
+    """Actions and faults that no walk has had, each with the reason."""
+    instance: Name | None = None
     """The instance that gives protocol, bounds and constants."""
     bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)
     """Bounds to be used in place of the instance's: examples may go where a search would take too long."""
     constants: dict[str, Any] = Field(default_factory=dict)
     """Likewise constants."""
-    adapter: Reference
+    adapter: Reference | None = None
     """The class that drives the implementation through the actions."""
     claims: tuple[str, ...] = Field(min_length=1)
     examples: int = Field(default=100, gt=0)
     steps: int = Field(default=50, gt=0)
-    """Longest action sequence of an example."""
+    """Longest sequence of actions, or of events, of an example."""
+
+    @model_validator(mode="after")
+    def _walks_or_is_driven(self) -> ConformEntry:
+        driven = (self.instance is not None) + (self.adapter is not None)
+        if driven != (2 if self.program is None else 0):
+            raise ValueError(f"conform {self.name!r} needs either 'program', or 'instance' and 'adapter'")
+        return self
 
 
 class MutantEntry(Strict):

@@ -84,7 +84,7 @@ def action(
     environment takes from them. The argument of the suite checks that they are proved there.
     """
     if fairness not in ("none", "weak", "strong"):
-        raise SpecError(f"fairness {fairness!r}", remedy="It is none, weak or strong")
+        raise SpecError(f"unknown fairness {fairness!r}", remedy="write none, weak or strong")
     decorate = _marked("action", fairness=fairness, source=source, relies_on=relies_on)
     return decorate(function) if function is not None else decorate
 

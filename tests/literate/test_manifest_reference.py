@@ -14,7 +14,7 @@ from tidemark.models.manifest.mutants import MutantModule
 
 PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "manifest.md").read_text(encoding="utf-8")
 SECTIONS: dict[str, type[BaseModel]] = {
-    "The whole": model.Manifest,
+    "Top-level keys": model.Manifest,
     "`expect`": model.Expectation,
     "`[[instance]]`": model.InstanceEntry,
     "`[[proof]]`": model.ProofEntry,

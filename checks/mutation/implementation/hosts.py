@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 from tidemark.checks.conform.judge import CLAIM, Drive
+from tidemark.checks.conform.walks import Walks
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.interleave.judge import REFINEMENT, interleave, options_of, verdicts_of
@@ -169,6 +170,11 @@ def _interleaved(host: Host, entry: InterleaveEntry, context: Context) -> Answer
 
 def _driven(entry: ConformEntry, context: Context) -> Answer:
     few = entry.model_copy(update={"examples": min(entry.examples, FEW)})
+    if few.program is not None:
+        walks = Walks(few, context.seed)
+        walks.run()
+        violation = walks.violation()
+        return Answer(Kind.SAME) if violation is None else Answer(Kind.CLAIM, CLAIM, violation.message)
     failing = Drive.of(few, context).failing()
     return Answer(Kind.SAME) if failing is None else Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
 

@@ -9,7 +9,6 @@ import functools
 import math
 from collections.abc import Callable, Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.errors import RpcError
@@ -25,59 +24,68 @@ from tidemark.models.protocols.common.oracle import (
     OracleCalls,
     OracleProcess,
     SparingOracle,
+    ask_alone,
 )
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
-SOURCE = "rootcoord"
+SOURCE, OTHERS = "rootcoord", "others"
 LOG = "cell log"
 SPECIFICATION = "tidemark.spec.ddl:Ddl"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DdlScenario:
-    """What happens: so many DDL tasks, dummies among them, background jobs, and questions of the reporter.
+class DdlScenario(Scenario):
+    """What happens.
 
-    silences: calls of the oracle that have no answer; it is a process of its own then.
-    endless: dummies come one after another, and questions for ever; the oracle answers both only where they
-        are needed.
+    Attributes:
+        tasks: DDL tasks of clients.
+        dummies: tasks that append nothing.
+        jobs: background jobs.
+        reports: questions of the reporter.
+        others: timestamps that another client is given.
+        silences: calls of the oracle that have no answer; it is a process of its own then.
+        endless: dummies come one after another, and questions for ever; the oracle answers both only where
+            they are needed.
+        protocol: the specification, or a variant of it.
     """
 
-    tasks: int
-    dummies: int
-    jobs: int
-    reports: int
+    tasks: int = 1
+    dummies: int = 0
+    jobs: int = 1
+    reports: int = 1
+    others: int = 0
     silences: int = 0
     endless: bool = False
+    protocol: str = SPECIFICATION
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """Return the bounded instance of a specification; the dummies are the last tasks."""
         every = self.tasks + self.dummies
         return Instance(
-            protocol,
-            bounds={"Task": every, "Job": max(self.jobs, 1), "Ts": every + self.jobs + self.reports},
+            self.protocol,
+            bounds={
+                "Task": every,
+                "Job": max(self.jobs, 1),
+                "Ts": every + self.jobs + self.reports + self.others,
+            },
             constants={"silent": [place >= self.tasks for place in range(every)]},
             name="scheduled",
         )
 
 
 class DdlProgram(RefiningProgram):
-    """One DDL source, its clients, an oracle and logs.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One DDL source, its clients, an oracle and logs."""
 
     table = "ddl"
 
-    def __init__(self, scenario: DdlScenario, *, protocol: str = SPECIFICATION) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: DdlScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(drops=scenario.silences))
         self.scenario = scenario
         self.oracle = self._sparing() if scenario.endless else OracleProcess()
@@ -108,8 +116,15 @@ class DdlProgram(RefiningProgram):
         """Define the process."""
         self._answers = Answers(world)
         world.process(SOURCE, self._run, daemon=True)
+        if self.scenario.others:
+            world.process(OTHERS, self._run_others, daemon=True)
         if self.scenario.silences:
             world.process(ORACLE, self.oracle.run, daemon=True)
+
+    async def _run_others(self, process: Process) -> None:
+        assert self._answers is not None
+        calls = OracleCalls(process, self.world, self._answers, near=self.oracle)
+        await ask_alone(process, calls, self.scenario.others, "others.ask")
 
     async def _run(self, process: Process) -> None:
         assert self._answers is not None
@@ -222,38 +237,14 @@ class DdlProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: DdlScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: DdlScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         return abstract(known[SOURCE], known[LOG], known[ANSWERS])
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
 
 
-def ddl(
-    *,
-    tasks: int = 1,
-    dummies: int = 0,
-    jobs: int = 1,
-    reports: int = 1,
-    silences: int = 0,
-    endless: bool = False,
-    protocol: str = SPECIFICATION,
-) -> DdlProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        tasks: DDL tasks of clients.
-        dummies: tasks that append nothing.
-        jobs: background jobs.
-        reports: questions of the reporter.
-        silences: calls of the oracle that are lost.
-        endless: dummies and questions come for ever.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = DdlScenario(
-        tasks=tasks, dummies=dummies, jobs=jobs, reports=reports, silences=silences, endless=endless
-    )
-    return DdlProgram(scenario, protocol=protocol)
+ddl = program(DdlProgram, DdlScenario)

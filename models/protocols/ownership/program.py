@@ -12,7 +12,6 @@ import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -33,6 +32,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.channels.ports import CHANNELS, META, SlowMeta
 from tidemark.models.protocols.ownership.refinement import CHANNEL, SEGMENT, Past, Tenure, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -42,22 +42,30 @@ CLUSTER = "cluster"
 SPECIFICATION = "tidemark.spec.ownership.variants.finer_steps:ReportsOfAll"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class OwnershipScenario:
-    """What happens. ``nodes``: of each tenure its node, in their order; ``rows``: of the collection."""
+class OwnershipScenario(Scenario):
+    """What happens.
 
-    nodes: tuple[str, ...]
-    rows: int
-    crashes: tuple[int, ...]
-    copies: tuple[str, ...]
-    gives_back: bool
-    drops: bool
+    Attributes:
+        nodes: of each tenure its node, in their order.
+        rows: of the collection.
+        crashes: tenures whose process ends.
+        copies: requests that arrive twice: "save", "report", "drop".
+        gives_back: an operator takes the channel away and gives it back.
+        drops: the collection is dropped, and created again.
+    """
 
-    def instance(self, protocol: str) -> Instance:
+    nodes: tuple[str, ...] = ("a", "b")
+    rows: int = 1
+    crashes: tuple[int, ...] = ()
+    copies: tuple[str, ...] = ()
+    gives_back: bool = False
+    drops: bool = False
+
+    def instance(self) -> Instance:
         """The bounded instance of the specification."""
         names = sorted(set(self.nodes))
         return Instance(
-            protocol,
+            SPECIFICATION,
             bounds={
                 "Node": len(names), "Tenure": len(self.nodes), "Segment": 1, "Position": self.rows,
                 "Epoch": len(self.nodes) + 1, "Copies": 2, "Faults": 1,
@@ -95,11 +103,7 @@ class _Meta(SlowMeta):
 
 
 class OwnershipProgram(RefiningProgram):
-    """One coordinator, the tenures of its nodes, an operator.
-
-    Args:
-        scenario: what happens.
-    """
+    """One coordinator, the tenures of its nodes, an operator."""
 
     table = "ownership"
     settings = Settings(clock=ClockOrder.UNTIMED)
@@ -149,7 +153,7 @@ class OwnershipProgram(RefiningProgram):
         await process.point("operator.unassign")
         owner = coordinator.channel(CHANNEL).assigned_to
         if owner is not None:
-            await self._ask("take away").unassign(CHANNEL)
+            await self._ask("unassign").unassign(CHANNEL)
             await process.point("operator.assign")
             if coordinator.channel(CHANNEL).assigned_to is None:
                 await self._ask("give back").assign(CHANNEL, owner)
@@ -300,34 +304,7 @@ def _abstraction(scenario: OwnershipScenario) -> Abstraction:
         known: Any = observation
         return abstract(*known[CLUSTER], rows=scenario.rows)
 
-    return Abstraction(scenario.instance(SPECIFICATION), values, ignored=("faults",))
+    return Abstraction(scenario.instance(), values, ignored=("faults",))
 
 
-def ownership(
-    *,
-    nodes: Sequence[str] = ("a", "b"),
-    rows: int = 1,
-    crashes: Sequence[int] = (),
-    copies: Sequence[str] = (),
-    gives_back: bool = False,
-    drops: bool = False,
-) -> OwnershipProgram:
-    """A program by plain arguments, as the manifest gives them.
-
-    Args:
-        nodes: of each tenure its node, in their order.
-        rows: of the collection.
-        crashes: tenures whose process ends.
-        copies: requests that arrive twice: "save", "report", "drop".
-        gives_back: an operator takes the channel away and gives it back.
-        drops: the collection is dropped, and created again.
-    """
-    scenario = OwnershipScenario(
-        nodes=tuple(nodes),
-        rows=rows,
-        crashes=tuple(crashes),
-        copies=tuple(copies),
-        gives_back=gives_back,
-        drops=drops,
-    )
-    return OwnershipProgram(scenario)
+ownership = program(OwnershipProgram, OwnershipScenario)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +42,7 @@ from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, R
 from tidemark.models.protocols.queries.searches import NoEdge
 from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -50,8 +51,7 @@ from tidemark.models.simulation.world.world import World
 SPECIFICATION = "tidemark.spec.parts:Parts"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PartsScenario:
+class PartsScenario(Scenario):
     """What happens in a program of reads of several channels.
 
     Attributes:
@@ -63,6 +63,7 @@ class PartsScenario:
         nodes: by node the numbers of the channels that it serves.
         ticks: how many ticks each channel gets, before the last one above everything.
         leaves: a node that leaves.
+        protocol: the specification, or a variant of it.
     """
 
     keys: tuple[int, ...]
@@ -72,11 +73,12 @@ class PartsScenario:
     nodes: tuple[tuple[int, ...], ...]
     ticks: int = 0
     leaves: int | None = None
+    protocol: str = SPECIFICATION
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification with these writes and reads."""
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Channel": len(CHANNELS),
                 "Key": len(self.keys),
@@ -162,24 +164,14 @@ class _Number:
 
 
 class PartsProgram(RefiningProgram):
-    """Clients with their proxies, query nodes, the logs, and what lies between.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """Clients with their proxies, query nodes, the logs, and what lies between."""
 
     claims = (WORK_IS_DONE,)
     table = "parts"
     at_rest = ("parts.a_read_ends",)
 
-    def __init__(
-        self,
-        scenario: PartsScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: PartsScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = Settings(clock=ClockOrder.UNTIMED)
         self.reads = [Read() for _ in scenario.reads]
@@ -354,7 +346,7 @@ class PartsProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: PartsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: PartsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -373,39 +365,7 @@ def _abstraction(scenario: PartsScenario, protocol: str) -> Abstraction:
         )
         return abstract(whole)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
 
 
-def parts(
-    *,
-    keys: Sequence[int],
-    writes: Sequence[Sequence[Any]],
-    reads: Sequence[Sequence[Any]],
-    clients: Sequence[Sequence[str]],
-    nodes: Sequence[Sequence[int]],
-    ticks: int = 0,
-    leaves: int | None = None,
-    protocol: str = SPECIFICATION,
-) -> PartsProgram:
-    """Return a program by plain arguments, as the manifest gives them; see ``PartsScenario``.
-
-    Args:
-        keys: by key the number of its channel.
-        writes: by write its key, and whether it deletes.
-        reads: by read its level, the numbers of its channels, and its first page.
-        clients: by client its script of ``write N`` and ``read N``.
-        nodes: by node the numbers of the channels that it serves.
-        ticks: ticks of each channel before the last one.
-        leaves: a node that leaves.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = PartsScenario(
-        keys=tuple(keys),
-        writes=tuple((int(key), bool(deletes)) for key, deletes in writes),
-        reads=tuple((str(level), tuple(asks), int(first)) for level, asks, first in reads),
-        clients=tuple(tuple(script) for script in clients),
-        nodes=tuple(tuple(served) for served in nodes),
-        ticks=ticks,
-        leaves=leaves,
-    )
-    return PartsProgram(scenario, protocol=protocol)
+parts = program(PartsProgram, PartsScenario)

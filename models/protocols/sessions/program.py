@@ -7,8 +7,8 @@ Each step must be a step of ``tidemark.spec.sessions``, or change nothing of it.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.errors import UnknownSessionError
@@ -20,8 +20,9 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -30,29 +31,30 @@ SPECIFICATION = "tidemark.spec.sessions:Sessions"
 _DOWN = CoordinatorView("down", 0, 0, (), ())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SessionsScenario:
+class SessionsScenario(Scenario):
     """What happens.
 
     Attributes:
         lives: by node how many sessions it has, one after the other; each of them ends.
         compactions: how often the store forgets all changes so far.
-        faults: crashes of the coordinator.
+        crashes: budget of crashes of the coordinator.
+        protocol: the specification, or a variant of it.
     """
 
     lives: tuple[int, ...]
     compactions: int = 0
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    protocol: str = SPECIFICATION
 
     def settings(self) -> Settings:
         """The bounds of the world."""
         return Settings(faults=self.faults, crashable=frozenset({COORDINATOR}), clock=ClockOrder.UNTIMED)
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification with these sessions."""
         count = sum(self.lives)
         return Instance(
-            protocol,
+            self.protocol,
             bounds={"Node": count, "Revision": 2 * count, "Faults": 1},
             constants={},
             name="scheduled",
@@ -88,8 +90,8 @@ class SessionsProgram(RefiningProgram):
 
     table = "sessions"
 
-    def __init__(self, scenario: SessionsScenario, *, protocol: str) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: SessionsScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.coordinators: list[Coordinator] = []
@@ -186,33 +188,15 @@ class SessionsProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: SessionsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: SessionsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
 
-    instance = scenario.instance(protocol)
-    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def sessions(
-    *,
-    lives: Sequence[int],
-    compactions: int = 0,
-    crashes: int = 0,
-    protocol: str = SPECIFICATION,
-) -> SessionsProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        lives: by node how many sessions it has.
-        compactions: how often the store forgets all changes so far.
-        crashes: budget of crashes of the coordinator.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = SessionsScenario(
-        lives=tuple(lives), compactions=compactions, faults=FaultBudget(crashes=crashes)
-    )
-    return SessionsProgram(scenario, protocol=protocol)
+sessions = program(SessionsProgram, SessionsScenario)

@@ -16,13 +16,9 @@ from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common import etcd
 from tidemark.models.protocols.common.gate import Gate
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared
-from tidemark.models.protocols.sessions.program import (
-    SPECIFICATION,
-    SessionsProgram,
-    SessionsScenario,
-)
+from tidemark.models.protocols.sessions.program import SessionsProgram, SessionsScenario
 from tidemark.models.protocols.sessions.refinement import StoreView
-from tidemark.models.simulation.settings import FaultBudget
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.world.world import World
 
 _ALIVE = "tidemark/sessions/alive/"
@@ -180,15 +176,4 @@ class EtcdSessionsProgram(SessionsProgram):
         return EtcdShared(world)
 
 
-def over_etcd(
-    *,
-    lives: Sequence[int],
-    compactions: int = 0,
-    crashes: int = 0,
-    protocol: str = SPECIFICATION,
-) -> EtcdSessionsProgram:
-    """Return the program. See ``program.sessions``."""
-    scenario = SessionsScenario(
-        lives=tuple(lives), compactions=compactions, faults=FaultBudget(crashes=crashes)
-    )
-    return EtcdSessionsProgram(scenario, protocol=protocol)
+over_etcd = program(EtcdSessionsProgram, SessionsScenario)

@@ -1,10 +1,9 @@
-"""The table of mutants made by rule is that of the manifests, and the document shows it."""
+"""The table of mutants made by rule is that of the manifests."""
 
 import pytest
 
 from tidemark.checks.report.places import left_out, places, places_text
 from tidemark.models.manifest import load, manifest_files
-from tidemark.models.rooms import ROOT
 
 
 @pytest.fixture(scope="module")
@@ -12,8 +11,9 @@ def manifests():
     return [load(path) for path in manifest_files()]
 
 
-def test_the_document_shows_the_table(manifests):
-    assert f"\n{places_text(manifests)}\n" in (ROOT / "docs" / "mutation.md").read_text(encoding="utf-8")
+def test_the_table_has_a_row_for_each_entry(manifests):
+    rows = [line for line in places_text(manifests).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(places(manifests))
 
 
 def test_no_mutant_is_counted_twice(manifests):
@@ -21,7 +21,7 @@ def test_no_mutant_is_counted_twice(manifests):
     assert len(found) > 20
     for place in found:
         assert place.not_seen >= 0, place
-        assert 0.5 < place.share <= 1.0, place
+        assert 0.95 <= place.share <= 1.0, place
 
 
 def test_a_file_is_tried_once_or_told_to_be_left_out(manifests):

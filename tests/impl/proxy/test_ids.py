@@ -117,9 +117,9 @@ def test_none_is_not_asked_for(count: int):
 
 async def _none_is_not_asked_for(count):
     source = Source()
-    with pytest.raises(ValueError, match=f"{count} ids"):
+    with pytest.raises(ValueError, match=f"at least 1, got {count}"):
         await _cache(source, Supervisor()).take(count)
-    with pytest.raises(ValueError, match=f"{count} ids"):
+    with pytest.raises(ValueError, match=f"at least 1, got {count}"):
         await IdAllocator(oracle=source, most=5).allocate(count)
     with pytest.raises(ValueError, match=f"most is {count}"):
         IdAllocator(oracle=source, most=count)

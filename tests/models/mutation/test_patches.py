@@ -116,10 +116,11 @@ def test_every_patch_of_the_repository_fits() -> None:
     for manifest in map(load, manifest_files()):
         programs = {one.name: one.program for one in manifest.interleave}
         asked = {entry.ref: programs.get(entry.instance) for entry in manifest.mutant}
-        asked |= {entry.adapter: None for entry in manifest.conform}
+        asked |= {entry.adapter: None for entry in manifest.conform if entry.adapter is not None}
         for reference, program in asked.items():
             found = load_reference(reference, what="mutant")
             if isinstance(found, Patch):
+                assert found.on is not None, reference
                 assert all(not planting.same(f.__code__, code) for f, code in found.codes()), reference
                 made_by = load_reference(program, what="program") if program else found.on.make
                 assert made_by is found.on.make, reference

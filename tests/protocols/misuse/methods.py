@@ -183,7 +183,7 @@ def initial_condition_without_return():
     base(odd)
 
 
-@case("fairness 'wek'", "none, weak or strong")
+@case("unknown fairness 'wek'", "none, weak or strong")
 def unknown_fairness():
     @action(fairness="wek")  # here
     def odd(s):

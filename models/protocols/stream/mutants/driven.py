@@ -1,9 +1,11 @@
-"""Wrong consumers for conformance: one fault of the implementation each."""
+"""Wrong consumers for the walks: one fault of the implementation each."""
 
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.stream.driver import AlignedAdapter, MinimumAdapter, StreamAdapter
+from tidemark.models.protocols.stream.aligned import aligned
+from tidemark.models.protocols.stream.minimum import minimum
+from tidemark.models.protocols.stream.program import stream
 
 MUTANTS = patches(
     __name__,
@@ -13,7 +15,7 @@ MUTANTS = patches(
         old="self.buffered[0][0] if self.buffered else ",
         new="",
         killer="conformance",
-        on=Host("stream-driven-position-is-the-place-of-the-tick", StreamAdapter),
+        on=Host("stream-driven", stream),
         source="facts 5.1",
         says="The position has the place of the tick, though a message before it is still buffered.",
     ),
@@ -23,7 +25,7 @@ MUTANTS = patches(
         old="finish=finish, ",
         new="",
         killer="conformance",
-        on=Host("stream-driven-pursuit-keeps-the-first-end", AlignedAdapter),
+        on=Host("stream-driven-aligned", aligned),
         source="facts 5.1: pursuit mode",
         says="A pack that has grown ends at its first tick.",
     ),
@@ -33,7 +35,7 @@ MUTANTS = patches(
         old="self.reader_class(",
         new="ChannelReader(",
         killer="conformance",
-        on=Host("stream-driven-the-tick-of-a-seek-is-forgotten", MinimumAdapter),
+        on=Host("stream-driven-minimum", minimum),
         source="facts 5.1: the seek",
         says="The tick that ends a seek counts for nothing, though it is greater than the position.",
     ),

@@ -12,7 +12,7 @@ from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.mutation.implementation import hosts
 from tidemark.checks.mutation.implementation.farm import Order
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
-from tidemark.checks.mutation.implementation.hosts import Answer, Kind, ask
+from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, _verdict, tried
 from tidemark.checks.mutation.implementation.trial import _fate_of
@@ -108,7 +108,7 @@ def test_only_a_claim_that_is_refuted_kills(kinds: tuple[Kind, ...], fate: Fate)
 def test_what_cannot_be_explored_refutes_nothing(
     plan: Plan, monkeypatch: pytest.MonkeyPatch, kind: str, said: Kind
 ):
-    host = next(one for one in plan.hosts if isinstance(one.entry, InterleaveEntry))
+    host = next(one for one in plan.hosts if isinstance(one, Host) and isinstance(one.entry, InterleaveEntry))
     violation = Violation(kind, "it opened a socket")
     found = Exploration(violations={violation: Found(violation, (0,), ("a",), "token")})
     monkeypatch.setattr(hosts, "interleave", lambda *_given, **_options: found)

@@ -1,0 +1,47 @@
+"""What happens in a program, as plain data: a manifest's ``constants`` are the fields of a scenario."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from tidemark.models.simulation.errors import ProgramError
+from tidemark.models.simulation.program import Program
+from tidemark.models.simulation.settings import FaultBudget, FaultKind
+
+
+class Scenario(BaseModel):
+    """The bounds of a program. A field with the name of a kind of fault is its budget."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", ignored_types=(cached_property,))
+
+    @cached_property
+    def faults(self) -> FaultBudget:
+        """The budgets of the faults that the scenario has fields for."""
+        return FaultBudget(
+            **{kind: getattr(self, kind) for kind in FaultKind if kind in type(self).model_fields}
+        )
+
+
+S = TypeVar("S", bound=Scenario)
+P = TypeVar("P", bound=Program)
+
+
+def program(make: Callable[[S], P], scenario: type[S]) -> Callable[..., P]:
+    """A factory of programs that takes the fields of a scenario as its arguments."""
+
+    def fresh(**given: Any) -> P:
+        try:
+            what = scenario(**given)
+        except ValidationError as error:
+            wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+            raise ProgramError(f"{scenario.__name__}: {wrong}") from error
+        return make(what)
+
+    fresh.__doc__ = scenario.__doc__
+    fresh.__signature__ = inspect.signature(scenario)  # type: ignore[attr-defined]
+    return fresh
