@@ -31,8 +31,6 @@ class ShardDelegator:
         serviceable: what was stored when the channel was taken up is loaded.
     """
 
-    delete_buffer_class: type[DeleteBuffer] = DeleteBuffer
-    excluded_class: type[ExcludedSegments] = ExcludedSegments
     segment_class: type[Segment] = Segment
 
     def __init__(
@@ -46,8 +44,8 @@ class ShardDelegator:
         self.channel = description.channel
         self.growing: dict[SegmentId, Segment] = {}
         self.sealed: dict[SegmentId, Segment] = {}
-        self.deletes = self.delete_buffer_class()
-        self.excluded = self.excluded_class()
+        self.deletes = DeleteBuffer()
+        self.excluded = ExcludedSegments()
         self.begun: list[SegmentId] = []
         self.serviceable = False
         self.service_time = ServiceTime(preemption=preemption, config=config, start=description.seek.ts)

@@ -39,7 +39,6 @@ class QueryNodeParts:
     """Which class plays which part. A variant of the node replaces one of them by a subclass."""
 
     delegator: type[ShardDelegator] = ShardDelegator
-    pipeline: type[ShardPipeline] = ShardPipeline
 
 
 class QueryNode:
@@ -103,9 +102,7 @@ class QueryNode:
         channel = description.channel
         self._check_served(channel, delegator)
         source = self._open(channel, description.seek)
-        pipeline = self._parts.pipeline(
-            consumer=source, delegator=delegator, preemption=self._ports.preemption
-        )
+        pipeline = ShardPipeline(consumer=source, delegator=delegator, preemption=self._ports.preemption)
         self.pipelines[channel] = pipeline
         self._streams[channel] = self.supervisor.spawn(pipeline.run, f"pipeline {channel}")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import re
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,7 +13,7 @@ from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
-from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.errors import NotLeaderError, RpcError, StoreError
 from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
 from tidemark.impl.types import (
     EndPosition,
@@ -102,6 +103,67 @@ class HandClock:
             if not future.done():
                 future.set_result(None)
         await settle()
+
+    async def run_to(self, end: float) -> None:
+        """Let time pass, with a halt at each moment for which somebody waits."""
+        await settle()
+        while (moment := min((at for at, _ in self.waiting), default=end + 1)) <= end:
+            await self.advance(moment - self.now)
+        await self.advance(end - self.now)
+
+
+ERRORS = {
+    "fail": StoreError,
+    "drop": RpcError,
+    "lost": NotLeaderError,
+    "broken": RuntimeError,
+}
+
+
+MANY = 100
+"""More calls are too many."""
+
+
+class Scene:
+    """Edges that answer as a script says, and what was seen at them, with the time.
+
+    script: ``name=answer,answer`` ...: by operation what it answers, the last one again and again: a word, or
+        the error of that name, after a number of seconds if there is one (``1.5:ok``). Tests read other
+        names in their own way.
+    """
+
+    def __init__(self, script: str) -> None:
+        self.hand = HandClock()
+        self.seen: list[str] = []
+        self.script = {name: given.split(",") for name, given in re.findall(r"(\w+)=(\S+)", script)}
+
+    def note(self, words: str) -> None:
+        """Raise RuntimeError for what has no end."""
+        if len(self.seen) > MANY:
+            raise RuntimeError(f"more than {MANY} calls, the last one {words!r}")
+        self.seen.append(f"{self.hand.now:g} {words}")
+
+    async def sleep(self, seconds: float) -> None:
+        await self.hand.sleep(seconds)
+
+    async def ask(self, name: str, words: str = "") -> str:
+        self.note(f"{name}{words}")
+        given = self.script.get(name, ["ok"])
+        later, _, answer = (given.pop(0) if len(given) > 1 else given[0]).rpartition(":")
+        if later:
+            await self.sleep(float(later))
+        if answer in ERRORS:
+            raise ERRORS[answer](f"{name}: {answer}")
+        return answer
+
+    async def played(self, until: float, *works: Coroutine[Any, Any, None]) -> str:
+        """Run the works up to a time; return what was seen."""
+        tasks = [asyncio.create_task(work) for work in works]
+        await self.hand.run_to(until)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return "; ".join(self.seen)
 
 
 class Script:

@@ -1,16 +1,14 @@
-"""What the tests of proxy and root coordinator share: an oracle, logs and sessions that are moved by hand."""
+"""What the tests of the proxy share: an oracle, logs and a root coordinator that are moved by hand."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError, UnknownSessionError
 from tidemark.impl.proxy.values import AppendOutcome, Message
-from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.values.report import SourceId, TimeTickReport
+from tidemark.impl.values.report import TimeTickReport
 
 
 def _open() -> asyncio.Event:
@@ -83,49 +81,3 @@ class RootCoordStub:
         if not self.known:
             raise UnknownSessionError("who is that?")
         self.reports.append(report)
-
-
-@dataclass
-class SessionsStub:
-    """Sessions of proxies. ``fenced``: in the order of the fences."""
-
-    live: list[SourceId] = field(default_factory=list)
-    events: list[SessionEvent] = field(default_factory=list)
-    fenced: list[SourceId] = field(default_factory=list)
-    changed: asyncio.Event = field(default_factory=asyncio.Event)
-
-    def change(self, source: SourceId, *, alive: bool) -> None:
-        (self.live.append if alive else self.live.remove)(source)
-        self.events.append(SessionEvent(len(self.events) + 1, source, alive))
-        self.changed.set()
-
-    async def take_over(self) -> tuple[Sequence[SourceId], int]:
-        return list(self.live), len(self.events)
-
-    async def next_event(self, after: int) -> SessionEvent:
-        while len(self.events) <= after:
-            self.changed.clear()
-            await self.changed.wait()
-        return self.events[after]
-
-    async def fence(self, source: SourceId) -> None:
-        self.fenced.append(source)
-
-
-@dataclass
-class Ticks:
-    """Logs of ticks. ``fails``: channels whose next send fails. ``gate``: sends wait for it."""
-
-    sent: list[tuple[str, Timestamp]] = field(default_factory=list)
-    fails: set[str] = field(default_factory=set)
-    gate: asyncio.Event = field(default_factory=_open)
-
-    async def send_tick(self, channel: str, ts: Timestamp) -> None:
-        await self.gate.wait()
-        if channel in self.fails:
-            self.fails.discard(channel)
-            raise RpcError("not sent")
-        self.sent.append((channel, ts))
-
-    async def last_tick(self, channel: str) -> Timestamp:
-        return max((ts for name, ts in self.sent if name == channel), default=0)

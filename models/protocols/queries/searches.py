@@ -1,12 +1,12 @@
 """A search over the channels of two shards: each node cuts what it has, and the proxy cuts what has come.
 
 The real requests and results, and the real read path of the proxy. A node has the rows of its shards, and
-answers as a delegator does; ``segments-impl-life`` judges delegators.
+answers as a delegator does; ``tests/impl/querynode`` and the programs of ``segments`` judge delegators.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 
 from tidemark.impl.errors import ImplementationError, ReplicaClosedError
@@ -24,7 +24,6 @@ from tidemark.models.protocols.queries.refused import (
     Node,
     RefusedProgram,
 )
-from tidemark.models.protocols.segments.reckoning import nearest_of
 from tidemark.models.simulation.world.process import Process
 
 SEARCHED = "a_search_brings_the_nearest_rows"
@@ -36,6 +35,18 @@ ROWS = {
 }
 """The visible rows by shard. A key is there twice."""
 MOMENTS = {"a": 8, "b": 7}
+
+
+def nearest_of(rows: Iterable[Row], place: int, limit: int) -> tuple[Row, ...]:
+    """What a search finds of visible rows: one after the other, each time the nearest key that is left."""
+    left: dict[int, Row] = {}
+    for row in rows:
+        if row.key not in left or left[row.key].ts < row.ts:
+            left[row.key] = row
+    found: list[Row] = []
+    while left and len(found) < limit:
+        found.append(left.pop(min(left, key=lambda key: (max(key, place) - min(key, place), key))))
+    return tuple(found)
 
 
 class _Node(Node):

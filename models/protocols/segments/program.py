@@ -22,9 +22,10 @@ from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, Shar
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.values.messages import LogMessage, Tick
+from tidemark.impl.values.nearest import Nearest
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
-from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored, WritePlan
+from tidemark.models.protocols.segments.ports import CHANNEL, KEY, Storage, Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.simulation.program import Observation
@@ -35,7 +36,8 @@ from tidemark.models.simulation.world.world import World
 SPECIFICATION = "tidemark.spec.segments:Segments"
 NODE = "node"
 ANSWERS = "a_read_finds_what_was_written"
-"""Claim id: what a node would answer at its service time are the rows of the log that nothing has deleted."""
+"""Claim id: at each moment up to its service time a node finds the rows of the log that nothing has deleted;
+a search finds the latest one of a key, and a read of no keys none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -217,18 +219,29 @@ class SegmentsProgram(RefiningProgram):
         return "load_listed" if label.startswith("resume recover.load") else None
 
     def complaint(self) -> str | None:
-        """What a read at the service time finds is what was written."""
+        """What reads and searches find at each moment up to the service time is what was written."""
         delegator = self.delegator
         if delegator is None or not delegator.serviceable:
             return None
-        moment, writes = delegator.service_time.value, self.scenario.writes
+        for moment in range(1, delegator.service_time.value + 1):
+            wanted = self._visible(moment)
+            seen = sorted(int(row.value) for row in delegator.collect(ShardRead(moment, moment=moment)))
+            if seen != wanted:
+                return f"{ANSWERS}: at {moment} the rows {wanted} are visible, and a read finds {seen}"
+            if delegator.collect(ShardRead(moment, keys=(), moment=moment)):
+                return f"{ANSWERS}: at {moment} a read of no keys finds rows"
+            latest = [max(self.scenario.writes[w].ts for w in wanted)] if wanted else []
+            nearest = delegator.collect(ShardRead(moment, nearest=Nearest(KEY, 9), moment=moment))
+            if [row.ts for row in nearest] != latest:
+                return f"{ANSWERS}: at {moment} a search finds {nearest}, and the latest row is at {latest}"
+        return None
+
+    def _visible(self, moment: int) -> list[int]:
+        """The rows of the log that are visible at a moment."""
+        writes = self.scenario.writes
         logged = [w for w in self.storage.logged() if writes[w].ts <= moment]
         last = max((writes[w].ts for w in logged if writes[w].segment is None), default=0)
-        wanted = sorted(w for w in logged if writes[w].segment is not None and writes[w].ts >= last)
-        seen = sorted(int(row.value) for row in delegator.collect(ShardRead(moment, moment=moment)))
-        if seen == wanted:
-            return None
-        return f"{ANSWERS}: at {moment} the rows {wanted} are visible, and a read finds {seen}"
+        return sorted(w for w in logged if writes[w].segment is not None and writes[w].ts >= last)
 
     def element(self, name: str, value: Any) -> Any:
         """Return a number."""

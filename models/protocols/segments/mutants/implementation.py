@@ -7,17 +7,15 @@ specification.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.segments.life import life
 from tidemark.models.protocols.segments.positions import positions
 from tidemark.models.protocols.segments.program import segments
-from tidemark.models.protocols.segments.reckoning import ANSWERS_ARE_RIGHT, NOTHING_IS_LEFT
 
 LOAD = Host("segments-impl-load", segments)
 FILES = Host("segments-impl-files", segments)
 RECOVERY = Host("segments-impl-recovery", segments)
+TWO = Host("segments-impl-recovery-two", segments)
 GROWING = Host("segments-impl-positions", positions)
 FLUSHED = Host("segments-impl-positions-flushed", positions)
-LIFE = Host("segments-impl-life", life)
 
 SHARD = "querynode/delegator.py:ShardDelegator."
 BUFFER = "querynode/delete_buffer.py:DeleteBuffer."
@@ -310,24 +308,14 @@ FILTERS = (
 
 READS = (
     Patch(
-        "the-latest-load-holds-a-trim-back",
-        at=BUFFER + "trim",
-        old="min([upto, *self._pins])",
-        new="min(upto, max(self._pins, default=upto))",
-        killer=NOTHING_IS_LEFT,
-        on=LIFE,
-        source="B38: trimmed",
-        says="Of two loads that need deletes, the one that needs fewer of them says what is kept.",
-    ),
-    Patch(
         "a-search-is-cut-before-it-is-known-what-is-deleted",
         at=SHARD + "collect",
         old="return read.nearest.cut(found)",
         new="""shown = list(found)
             rows = (row for one in self.segments() for known in one.rows.values() for row in known)
             return tuple(row for row in read.nearest.cut(rows) if row in shown)""",
-        killer=ANSWERS_ARE_RIGHT,
-        on=LIFE,
+        killer=FOUND,
+        on=FILES,
         source="facts 6.1: deletes in a search",
         says="Deleted rows, and later ones, take the places of visible rows.",
     ),
@@ -337,40 +325,20 @@ READS = (
         old="return read.nearest.cut(found)",
         new="""parts = (read.nearest.cut(one.visible(read.moment)) for one in self.segments())
             return tuple(row for part in parts for row in part)""",
-        killer=ANSWERS_ARE_RIGHT,
-        on=LIFE,
+        killer=FOUND,
+        on=TWO,
         source="facts 6.1: search",
         says="Each segment gives its nearest rows, and they are handed on one after the other.",
-    ),
-    Patch(
-        "a-batch-of-deletes-ends-its-timestamp",
-        at=SHARD + "_replay",
-        old="for delete in batch:",
-        new="since, done = batch[-1].ts, 0\n            for delete in batch:",
-        killer=ANSWERS_ARE_RIGHT,
-        on=LIFE,
-        source="B41: batches",
-        says="A load goes on behind the timestamp of its last delete: others of that timestamp are left out.",
     ),
     Patch(
         "a-read-of-no-keys-reads-all",
         at=SEGMENT + "visible",
         old="keys is None",
         new="not keys",
-        killer=ANSWERS_ARE_RIGHT,
-        on=LIFE,
+        killer=FOUND,
+        on=LOAD,
         source="facts 6.1: query",
         says="No keys count as no condition.",
-    ),
-    Patch(
-        "deletes-are-kept-as-they-come",
-        at=SEGMENT + "delete",
-        old="insort(known, ts)",
-        new="known.append(ts)",
-        killer=ANSWERS_ARE_RIGHT,
-        on=LIFE,
-        source="B34: deletes of level zero",
-        says="The deletes of a key are in the order of their arrival, and looked up as if they ascended.",
     ),
 )
 

@@ -7,9 +7,7 @@ what is refuted is a property and not only the likeness.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.timetick import life
 from tidemark.models.protocols.timetick.program import timetick
-from tidemark.models.protocols.timetick.reckoning import SESSIONS_ARE_FOLLOWED, TICKS_FOLLOW_ROUNDS
 
 WATCH = "rootcoord/session_watch.py:SessionWatch."
 SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
@@ -18,7 +16,6 @@ ROOT = "rootcoord/root_coord.py:RootCoord."
 
 _VARIANTS = "tidemark.models.protocols.timetick.mutants.specification"
 
-LIFE = Host("timetick-impl-life", life.life)
 JOINS = Host("timetick-impl-joins", timetick)
 SENDS = Host("timetick-impl-failed-sends", timetick)
 LEASE = Host("timetick-impl-lease-ends", timetick)
@@ -66,16 +63,6 @@ MUTANTS = patches(
         on=JOINS,
         source="B45",
         says="The DDL source and proxy 1 have one key, so that the DDL report represents both.",
-    ),
-    Patch(
-        "revisions-are-counted",
-        at=WATCH + "run",
-        old="self.revision = event.revision",
-        new="self.revision += 1",
-        killer=SESSIONS_ARE_FOLLOWED,
-        on=LIFE,
-        source="B46",
-        says="The watch takes revisions to rise by one: where they do not, it is told of a change again.",
     ),
     # Rounds and ticks.
     Patch(
@@ -158,28 +145,6 @@ MUTANTS = patches(
         source="facts 4; B10",
         says="A failed tick is remembered as the greatest of its round: a slow channel is left out for long.",
     ),
-    Patch(
-        "the-first-report-of-a-round-counts",
-        at=SYNC + "update",
-        old="self.entries[source] = report",
-        new="self.entries[source] = self.entries[source] or report",
-        killer=TICKS_FOLLOW_ROUNDS,
-        on=LIFE,
-        source="facts 4",
-        says="A proxy that reports again before the round is complete is not heard: its ticks are late.",
-    ),
-    Patch(
-        "the-least-is-of-those-who-name-a-channel",
-        at=SENDER + "_tick_of",
-        old="return",
-        new="""named = {one: report for one, report in complete.items() if channel in dict(report.channels)}
-        complete = named or complete
-        return""",
-        killer=TICKS_FOLLOW_ROUNDS,
-        on=LIFE,
-        source="facts 4",
-        says="A proxy without a task for a channel does not count there: its next task is below the tick.",
-    ),
     # Failures that no fault explains; work that is not done.
     Patch(
         "sent-tick-counts-as-failed",
@@ -200,16 +165,6 @@ MUTANTS = patches(
         on=LEASE,
         source="facts 4; property WL",
         says="The sender sends one round, and then no more: ticks stop for good, without any error.",
-    ),
-    Patch(
-        "an-old-minimum-is-not-reported-again",
-        at=ROOT + "report_ddl",
-        old="if not least:",
-        new="if least <= (self.reporting.default if self.reporting else 0):",
-        killer=TICKS_FOLLOW_ROUNDS,
-        on=LIFE,
-        source="facts 4",
-        says="The DDL source reports only what has grown: until then no round is complete.",
     ),
     Patch(
         "ddl-source-reports-once",
