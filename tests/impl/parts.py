@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import selectors
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -36,6 +37,32 @@ def run(work: Coroutine[Any, Any, None]) -> None:
             await work
 
     asyncio.run(limited())
+
+
+class SkippingLoop(asyncio.SelectorEventLoop):
+    """A loop whose clock begins at 0 and jumps to the next timer. A loop at rest without timers fails."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+        selector = selectors.DefaultSelector()
+        super().__init__(selector)
+        look = selector.select
+
+        def skip(timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+            assert timeout is not None, "everybody waits, and no timer is left"
+            self.now += timeout
+            return look(0)
+
+        selector.select = skip  # type: ignore[method-assign]
+
+    def time(self) -> float:
+        return self.now
+
+
+def run_skipping(work: Coroutine[Any, Any, None]) -> None:
+    """Run a test's coroutine on a clock that skips the time in which nothing happens."""
+    with asyncio.Runner(loop_factory=SkippingLoop) as runner:
+        runner.run(work)
 
 
 def pack(
