@@ -164,6 +164,7 @@ def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
         for late in (waiting, log.append(7, Tick(4))):
             with pytest.raises(RpcError, match="source 7"):
                 await late
+        assert not log.waiting
         assert await log.append(8, Tick(5)) == 3
 
     with_broker(scenario, tmp_path, files=files)

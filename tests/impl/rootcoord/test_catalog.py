@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.impl.parts import run
+from tests.impl.parts import run, settle
 from tidemark.impl.errors import CollectionError, RpcError, StoreError
 from tidemark.impl.proxy.meta_cache import MetaCache, NoMetadata
 from tidemark.impl.rootcoord import catalog as catalogue
@@ -30,6 +30,8 @@ class World:
         self.fails = fails
         self.given = 10
         self.stored = {}
+        self.saved = []
+        self.free = 7
         self.logged = []
         self.proxies = ["1"]
         self.told = Counter()
@@ -58,10 +60,11 @@ class World:
     async def save(self, record):
         await self._try("save", StoreError)
         self.stored[record.name] = record
+        self.saved.append((record.name, record.version, bool(record.changed)))
 
     async def reserve(self, count):
-        self.reserved = count
-        return 7
+        first, self.free = self.free, self.free + count
+        return first
 
     async def announce(self, channel, ts, text):
         await self.holds.wait()
@@ -226,7 +229,8 @@ def test_the_catalogue_is_a_table_of_names(calls, restart):
             if "alias" not in method:
                 logged += [(channel, record.changed, method) for channel in record.channels]
                 assert len(record.channels) == 2
-                assert record.schema == ("next" if method == "alter" else record.schema)
+                schemas = {"create": "first", "alter": "next"}
+                assert record.schema == (schemas.get(method) or before[names[0]].schema)
                 assert (method == "create") == (record.created == record.changed)
             else:
                 assert record.number == (world.stored[names[1]].number if len(names) > 1 else record.number)
@@ -267,6 +271,41 @@ def test_a_change_that_was_stored_gets_its_timestamp(stored, text):
             == replace(stored, changed=changed, created=created)
         )
         assert world.logged == [(channel, 11, text) for channel in stored.channels if text]
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("following", "right"),
+    [
+        (("create", "b"), False),
+        (("alter", "b"), True),
+        (("drop", "b"), True),
+        (("create_alias", "also", "a"), False),
+        (("alter_alias", "also", "a"), True),
+        (("drop_alias", "also"), True),
+    ],
+)
+def test_the_next_call_finishes_a_change_whose_caller_has_left(following, right):
+    async def scenario(world):
+        catalog, name = await world.catalog(), following[1]
+        for made in (("create", "a"), ("create", "b"), ("create_alias", "also", "a")):
+            await call(catalog, *made)
+        world.saved.clear()
+        world.fails["oracle"] = 1000
+        first = ("alter", "b") if name == "b" else ("alter_alias", "also", "b")
+        left = asyncio.create_task(call(catalog, *first))
+        await settle()
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        world.fails.clear()
+        if right:
+            await call(catalog, *following)
+        else:
+            with pytest.raises(CollectionError):
+                await call(catalog, *following)
+        finished = [(name, 4, False), (name, 4, True)]
+        assert world.saved == finished + [(name, 5, False), (name, 5, True)] * right
 
     play(scenario)
 
@@ -313,9 +352,17 @@ def test_every_proxy_of_the_list_is_told_also_if_it_changes_meanwhile(listed, ha
 def test_a_process_gives_each_of_its_numbers_once(monkeypatch):
     monkeypatch.setattr(catalogue, "BATCH", 3)
 
+    async def fails():
+        raise StoreError("nothing can be loaded")
+
     async def scenario(world):
+        with monkeypatch.context() as patched:
+            patched.setattr(world, "load", fails)
+            with pytest.raises(StoreError):
+                await world.catalog()
+        assert world.free == 7  # a process that does not begin uses up no numbers
         catalog = await world.catalog()
-        assert world.reserved == 3
+        assert world.free == 10
         assert [(await catalog.create(name, shards=1)).number for name in "ab"] == [7, 8]
         assert catalog.take_number() == 9
         with pytest.raises(CollectionError, match="all 3 numbers"):
