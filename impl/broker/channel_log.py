@@ -174,7 +174,7 @@ def entries_of(line: bytes, *, where: Path) -> list[Entry]:
     try:
         document = json.loads(line.partition(b" ")[2])
         return [Entry(place, source, decode(message)) for place, source, message in document]
-    except (ValueError, TypeError) as damage:
+    except (ValueError, TypeError, CorruptDataError) as damage:
         raise CorruptDataError(f"log {where} has a damaged line {line[:80]!r}: {damage!r}") from damage
 
 

@@ -43,15 +43,54 @@ Logged = tuple[str, int, str, int]
 """A message of a change: channel, timestamp, what it is, version of the collection (0: it is not stored)."""
 
 
-class CatalogProgram(Program):
+class CoordinatorProgram(Program):
+    """One process with a coordinator, and properties of what is observed. ``wrong``: what was seen first."""
+
+    settings = Settings(clock=ClockOrder.UNTIMED)
+    wrong: str | None = None
+    given = 0
+
+    def build(self, world: World) -> None:
+        """Define the process."""
+        self.world = world
+        world.process(CLUSTER, self._run, daemon=True)
+
+    async def _run(self, process: Process) -> None:
+        raise NotImplementedError
+
+    async def alloc(self, count: int) -> int:
+        """See Oracle."""
+
+        def give() -> int:
+            self.given += count
+            return self.given
+
+        return int(await self.world.operation("allocate", give))
+
+    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
+        """Return what was found wrong."""
+        del before, after, label
+        return self.wrong
+
+    def on_stutter(self, label: str) -> str | None:
+        """Return what was found wrong."""
+        del label
+        return self.wrong
+
+    def final(self) -> Hashable:
+        """Return how it has ended."""
+        return tuple(self.observe().values())
+
+
+class CatalogProgram(CoordinatorProgram):
     """One coordinator and one proxy in one process; one collection is there already.
 
     Args:
-        calls: for each client what it asks for, one after another: ``create``, ``alter``, ``drop``. What was
-            not answered before a crash is asked again.
+        calls: for each client what it asks for, one after another: ``create``, ``alter``, ``drop``.
         writes: how many rows are written, one after another.
         shards: channels of a collection.
         crashes: how often the process may crash.
+        again: a call that was not answered before a crash is made again.
     """
 
     claims: tuple[str, ...] = (OF_ITS_TIME, NUMBERS, STORED, ANSWERED, FINISHED, KEPT)
@@ -60,10 +99,10 @@ class CatalogProgram(Program):
         self,
         *,
         calls: Sequence[Sequence[str]],
-        writes: int,
-        shards: int,
-        crashes: int,
-        again: bool,
+        writes: int = 1,
+        shards: int = 1,
+        crashes: int = 0,
+        again: bool = True,
     ) -> None:
         self.settings = Settings(
             clock=ClockOrder.UNTIMED, faults=FaultBudget(crashes=crashes), crashable=frozenset({CLUSTER})
@@ -79,17 +118,7 @@ class CatalogProgram(Program):
         self.tried = [0] * len(calls)
         self.written = 0
         self.reserved, self.given, self.first = 2, 1, 0
-        self.wrong: str | None = None
         self.again = again
-
-    def build(self, world: World) -> None:
-        """Define the process."""
-        self.world = world
-        self.fill(world)
-        world.process(CLUSTER, self._run, daemon=True)
-
-    def fill(self, world: World) -> None:
-        """Store what is stored at the start."""
 
     def catalog_store(self) -> CatalogStore:
         """Return the store of a coordinator that starts."""
@@ -175,15 +204,6 @@ class CatalogProgram(Program):
 
     # The edges.
 
-    async def alloc(self, count: int) -> int:
-        """See Oracle."""
-
-        def give() -> int:
-            self.given += count
-            return self.given
-
-        return int(await self.world.operation("allocate", give))
-
     async def load(self) -> Sequence[CollectionVersion]:
         """See CatalogStore."""
         return tuple(await self.world.operation("load", lambda: tuple(self.stored.values())))
@@ -260,16 +280,6 @@ class CatalogProgram(Program):
         requests = (tuple(self.rows), tuple(self.refused), tuple(self.outcomes))
         return {CLUSTER: (tuple(self.messages), requests, stored, self.wrong)}
 
-    def on_step(self, before: Observation, after: Observation, label: str) -> str | None:
-        """Return what was found wrong."""
-        del before, after, label
-        return self.wrong
-
-    def on_stutter(self, label: str) -> str | None:
-        """Likewise."""
-        del label
-        return self.wrong
-
     def check_final(self) -> str | None:
         """Each call was made, and the last change of the collection is finished."""
         record = self.stored[NAME]
@@ -289,10 +299,6 @@ class CatalogProgram(Program):
         refusals = {"a request finds no collection"} if self.refused else set()
         return frozenset({f"{call} is answered" for call in found} | rows | refusals)
 
-    def final(self) -> Hashable:
-        """Return how it has ended."""
-        return tuple(self.observe().values())
-
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         meta, cache = self.catalog.meta, self.cache
@@ -309,16 +315,3 @@ class CatalogProgram(Program):
 
 def _place(number: int, shards: int) -> tuple[str, ...]:
     return tuple(f"c{number}v{shard}" for shard in range(shards))
-
-
-def catalogues(
-    *,
-    calls: Sequence[Sequence[str]],
-    writes: int = 1,
-    shards: int = 1,
-    crashes: int = 0,
-    again: bool = True,
-    program: type[CatalogProgram] = CatalogProgram,
-) -> CatalogProgram:
-    """A program by plain arguments: see ``CatalogProgram``. ``program``: its class, with the store in it."""
-    return program(calls=calls, writes=writes, shards=shards, crashes=crashes, again=again)

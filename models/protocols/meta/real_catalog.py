@@ -9,13 +9,12 @@ import functools
 import sqlite3
 from collections.abc import Hashable
 from pathlib import Path
-from typing import Any
 
 from tidemark.impl.rootcoord.catalog import CatalogStore
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.protocols.meta.catalog import CLUSTER, KEPT, NUMBERS, CatalogProgram, catalogues
+from tidemark.models.protocols.meta.catalog import CLUSTER, KEPT, NUMBERS, CatalogProgram
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
 from tidemark.models.simulation.world.world import World
@@ -32,7 +31,7 @@ class RealCatalogProgram(CatalogProgram):
 
     saving: CollectionVersion | None = None
 
-    def fill(self, world: World) -> None:
+    def build(self, world: World) -> None:
         """Store the first collection; its number is used."""
         self._file = DatabaseFile(world, CLUSTER, changed=self._changed)
         world.attach(self._file, machine=None)
@@ -44,6 +43,7 @@ class RealCatalogProgram(CatalogProgram):
         found, following = _content(self._file.copy())
         if (found, following) != (self.stored, self.reserved):
             self.wrong = f"{KEPT}: what is saved first, and the next number, are {found}, {following}"
+        super().build(world)
 
     def catalog_store(self) -> CatalogStore:
         """Return the store of a coordinator that starts, on a connection of its own."""
@@ -108,8 +108,3 @@ def _content(copy: sqlite3.Connection) -> tuple[dict[str, CollectionVersion], in
     store = SqliteCatalogStore(_FILE, database=DatabaseSnapshot(copy))
     records = {record.name: record for record in finish(store.load())}
     return records, finish(store.reserve(0))
-
-
-def catalogues_in_sqlite(**scenario: Any) -> CatalogProgram:
-    """Return the program of ``catalog`` over the real store."""
-    return catalogues(program=RealCatalogProgram, **scenario)

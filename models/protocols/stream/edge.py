@@ -12,9 +12,10 @@ from collections.abc import Hashable, Sequence
 from pathlib import Path
 
 from tidemark.impl.broker.broker import Broker
-from tidemark.impl.broker.channel_log import ChannelLog
+from tidemark.impl.broker.channel_log import ChannelLog, entries_of
+from tidemark.impl.broker.reader import FileEntryLog
 from tidemark.impl.runtime import Work
-from tidemark.impl.storage.file_log import log_file
+from tidemark.impl.storage.file_log import log_file, whole_lines
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.log import EntryLog
@@ -36,17 +37,29 @@ _SOURCE = 1
 
 
 class _OneByOne:
-    """The broker as a consumer reads it here: each entry is a step of its own."""
+    """The log as a consumer reads it here: each entry is a step of its own."""
 
-    def __init__(self, broker: Broker, process: Process) -> None:
-        self._broker = broker
+    def __init__(self, log: EntryLog, process: Process) -> None:
+        self._log = log
         self._process = process
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
         """See EntryLog."""
-        found = await self._broker.read(channel, place)
+        found = await self._log.read(channel, place)
         await self._process.point("log.read")
         return found[:1]
+
+
+class _UntilItGrows:
+    """A clock whose pauses end when the broker has another entry."""
+
+    def __init__(self, log: ChannelLog) -> None:
+        self._log = log
+
+    async def sleep(self, seconds: float) -> None:
+        """See Clock."""
+        del seconds
+        await self._log.read(len(self._log.entries) + 1)
 
 
 class EdgeProgram(StreamProgram):
@@ -54,12 +67,15 @@ class EdgeProgram(StreamProgram):
 
     Args:
         scenario: what happens; its crashes are the cancellations of the consumer.
+        follows: the consumer reads the file of the log, as another process does.
     """
 
     claims = (PACKS_MEET, DURABLE)
 
-    def __init__(self, scenario: StreamScenario) -> None:
+    def __init__(self, scenario: StreamScenario, *, follows: bool) -> None:
         super().__init__(scenario)
+        self.follows = follows
+        self.reader: FileEntryLog | None = None
         self.settings = Settings()
         self.broker: Broker | None = None
         self.files: MemoryFiles | None = None
@@ -105,9 +121,14 @@ class EdgeProgram(StreamProgram):
         await reading
 
     def entry_log(self, process: Process) -> EntryLog:
-        """The broker."""
+        """The broker, or its file."""
         assert self.broker is not None
-        return _OneByOne(self.broker, process)
+        if not self.follows:
+            return _OneByOne(self.broker, process)
+        assert self.files is not None
+        clock = _UntilItGrows(self.broker.log(self.scenario.names[0]))
+        self.reader = FileEntryLog(_ROOT, clock=clock, files=self.files)
+        return _OneByOne(self.reader, process)
 
     # What is looked at.
 
@@ -132,11 +153,15 @@ class EdgeProgram(StreamProgram):
 
     def entries(self) -> tuple[Entries, ...]:
         """What is forced to the disk."""
-        if self.broker is None:
-            return ((),) * len(self.scenario.names)
+        forced = {} if self.files is None else self.files.forced
+        files = (log_file(_ROOT, channel) for channel in self.scenario.names)
         return tuple(
-            tuple(_view(entry.message) for entry in log.entries[: self._forced(channel)])
-            for channel, log in self.broker.logs.items()
+            tuple(
+                _view(entry.message)
+                for line in whole_lines(forced.get(file, b""), where=file)
+                for entry in entries_of(line, where=file)
+            )
+            for file in files
         )
 
     def _declared_of_logs(self) -> Hashable:
@@ -146,7 +171,8 @@ class EdgeProgram(StreamProgram):
             (repr([one.message for one in (*log.waiting, *log.writing)]), len(log.entries))
             for log in self.broker.logs.values()
         )
-        return (logs, self.files.declared())
+        read = None if self.reader is None else repr(self.reader._entries)  # noqa: SLF001
+        return (logs, self.files.declared(), read)
 
 
 def _view(message: LogMessage) -> tuple[str, int, int]:
@@ -171,14 +197,16 @@ def edge(
     ticks: Sequence[int],
     start: int = 0,
     cancels: int = 0,
+    follows: bool = False,
 ) -> EdgeProgram:
     """Return a program by plain arguments, as the manifest gives them.
 
     Args:
         messages, ticks, start: see ``StreamScenario``.
         cancels: how often the consumer may be cancelled, wherever it waits.
+        follows: see ``EdgeProgram``.
     """
     scenario = StreamScenario(
         messages=tuple(messages), ticks=tuple(ticks), start=start, faults=FaultBudget(crashes=cancels)
     )
-    return EdgeProgram(scenario)
+    return EdgeProgram(scenario, follows=follows)

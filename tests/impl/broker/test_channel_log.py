@@ -7,13 +7,12 @@ import pytest
 from tests.impl.parts import run, settle
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import ChannelLog, read_entries
-from tidemark.impl.broker.packs import PackReader
-from tidemark.impl.errors import CorruptDataError, LateRowError, RpcError, RpcTimeoutError
+from tidemark.impl.errors import CorruptDataError, RpcError, RpcTimeoutError, UnknownChannelError
 from tidemark.impl.proxy.values import AppendOutcome, Message
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.file_log import log_file
 from tidemark.impl.storage.files import SystemFiles
-from tidemark.impl.types import EndPosition, Row
+from tidemark.impl.types import Row
 from tidemark.impl.values.messages import (
     DdlMessage,
     DeleteMessage,
@@ -165,6 +164,7 @@ def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
         for late in (waiting, log.append(7, Tick(4))):
             with pytest.raises(RpcError, match="source 7"):
                 await late
+        assert not log.waiting
         assert await log.append(8, Tick(5)) == 3
 
     with_broker(scenario, tmp_path, files=files)
@@ -185,6 +185,7 @@ def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
         assert not any(one.done() for one in settling), "the first is being written"
         files.may.set()
         assert await asyncio.gather(*settling) == [AppendOutcome.APPENDED, AppendOutcome.REFUSED]
+        assert await ProxyStreams(broker, 8).settle(messages[0]) == AppendOutcome.REFUSED
         with pytest.raises(RpcError, match="given up"):
             await streams.append(messages[1], deadline=1.0)
         assert [entry.message.ts for entry in await broker.read(CHANNEL, 1)] == [11]
@@ -193,13 +194,22 @@ def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
 
 
 def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
+    """A tick of the earlier one that is on its way counts."""
+    files = SlowFiles()
+
     async def scenario(broker):
         old = CoordinatorStreams(broker)
         assert await old.last_tick(CHANNEL) == 0
-        await old.send_tick(CHANNEL, 5)
+        files.may.clear()
+        sending = asyncio.create_task(old.send_tick(CHANNEL, 5))
+        await files.forcing.wait()
         new = CoordinatorStreams(broker)
         assert new.source < old.source
-        assert await new.last_tick(CHANNEL) == 5
+        asking = asyncio.create_task(new.last_tick(CHANNEL))
+        await settle()
+        files.may.set()
+        assert await asking == 5
+        await sending
         with pytest.raises(RpcError, match="refuses source"):
             await old.send_tick(CHANNEL, 6)
         with pytest.raises(RpcError, match="refuses source"):
@@ -209,52 +219,30 @@ def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
     async def later(broker):
         assert CoordinatorStreams(broker).source == -3
 
-    with_broker(scenario, tmp_path)
+    with_broker(scenario, tmp_path, files=files)
     with_broker(later, tmp_path)
 
 
-def test_packs_lie_between_ticks_and_continue_after_a_position(tmp_path):
-    log = (
-        insert(3, 30),
-        insert(8, 80),  # above the next tick
-        insert(4, 40, channel="dml_0_9v0"),
-        Tick(5),
-        DeleteMessage(7, SHARD, -1, (30,)),
-        Tick(5),
-        Tick(9),
-        Tick(12),
-    )
+def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
+    async def scenario():
+        supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
+        await broker.start(supervisor.spawn)
+        for channel, coordinator in (("a", -3), ("b", -5)):
+            await broker.log(channel).follow(coordinator)
+            await broker.log(channel).append(coordinator, Tick(1))
+        assert broker.next_coordinator() == -6
+        await broker.fence(7)
+        for log in broker.logs.values():
+            with pytest.raises(RpcError, match="refuses source 7"):
+                await log.append(7, Tick(2))
+        with pytest.raises(UnknownChannelError, match="known: a, b"):
+            broker.log("c")
+        again = Broker(tmp_path, ["a", "b"])
+        await again.start(supervisor.spawn)
+        assert again.next_coordinator() == -6
+        await supervisor.stop()
 
-    async def scenario(broker):
-        for message in log:
-            await broker.log(CHANNEL).append(1, message)
-        reader, after = PackReader(broker), EndPosition(0)
-        packs = []
-        while after.ts < 12:
-            packs.append(await reader.next_pack(SHARD, after))
-            after = packs[-1].end
-        assert [(pack.start.ts, pack.end.ts) for pack in packs] == [(0, 5), (5, 9), (9, 12)]
-        assert [[(row.ts, row.segment_id, row.key) for row in pack.rows] for pack in packs] == [
-            [(3, 1, 30)],
-            [(7, -1, 30), (8, 1, 80)],
-            [],
-        ]
-        again = await PackReader(broker).next_pack(SHARD, EndPosition(5))
-        assert again == packs[1]
-
-    with_broker(scenario, tmp_path)
-
-
-def test_a_message_behind_a_tick_is_not_overlooked(tmp_path):
-    async def scenario(broker):
-        for message in (Tick(5), insert(4, 40), Tick(9)):
-            await broker.log(CHANNEL).append(1, message)
-        reader = PackReader(broker)
-        await reader.next_pack(SHARD, EndPosition(0))
-        with pytest.raises(LateRowError, match="at 4 behind the tick 5"):
-            await reader.next_pack(SHARD, EndPosition(5))
-
-    with_broker(scenario, tmp_path)
+    run(scenario())
 
 
 def test_a_gap_in_a_log_is_damage(tmp_path):

@@ -1,16 +1,26 @@
 """The catalogue of the root coordinator: when a change takes its time, and what follows if an edge fails."""
 
 import asyncio
+from collections import Counter
+from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from tests.impl.parts import run, settle
 from tidemark.impl.errors import CollectionError, RpcError, StoreError
+from tidemark.impl.proxy.meta_cache import MetaCache, NoMetadata
+from tidemark.impl.rootcoord import catalog as catalogue
 from tidemark.impl.rootcoord.catalog import Catalog
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
-from tidemark.impl.rootcoord.direct import DirectMetaSource
+from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
+from tidemark.impl.rootcoord.round_queue import RoundQueue
+from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.values.collection_version import CollectionVersion
 
-CHANNELS = ("p_7v0", "q_7v1")
+CHANNELS = ("p_", "q_")
 
 
 class World:
@@ -20,21 +30,26 @@ class World:
         self.fails = fails
         self.given = 10
         self.stored = {}
+        self.saved = []
+        self.free = 7
         self.logged = []
         self.proxies = ["1"]
+        self.told = Counter()
+        self.happens = {}
         self.story = []
         self.asked = asyncio.Event()
         self.holds = asyncio.Event()
         self.holds.set()
 
-    def _try(self, edge, error):
+    async def _try(self, edge, error):
         self.story.append(edge)
+        await asyncio.sleep(0)
         if self.fails.get(edge, 0):
             self.fails[edge] -= 1
             raise error(f"{edge} fails")
 
     async def alloc(self, count):
-        self._try("oracle", RpcError)
+        await self._try("oracle", RpcError)
         self.given += count
         self.asked.set()
         return self.given
@@ -43,15 +58,17 @@ class World:
         return tuple(self.stored.values())
 
     async def save(self, record):
-        self._try("save", StoreError)
+        await self._try("save", StoreError)
         self.stored[record.name] = record
+        self.saved.append((record.name, record.version, bool(record.changed)))
 
     async def reserve(self, count):
-        return 7
+        first, self.free = self.free, self.free + count
+        return first
 
     async def announce(self, channel, ts, text):
         await self.holds.wait()
-        self._try(f"log {channel}", RpcError)
+        await self._try(f"log {channel}", RpcError)
         self.logged.append((channel, ts, text))
 
     def listed(self):
@@ -59,13 +76,16 @@ class World:
 
     async def invalidate(self, proxy, name, version):
         self.story.append(f"tell {proxy}")
+        self.told[proxy, name, version] += 1
+        await asyncio.sleep(0)
+        self.proxies = self.happens.pop(proxy, self.proxies)
 
     async def catalog(self):
         catalog = Catalog(
             store=self,
             scheduler=DdlScheduler(oracle=self, preemption=NoPreemption()),
             announce=self.announce,
-            place=lambda number, shards: CHANNELS[:shards],
+            place=lambda number, shards: tuple(f"{channel}{number}" for channel in CHANNELS[:shards]),
             proxies=self,
             preemption=NoPreemption(),
         )
@@ -75,20 +95,16 @@ class World:
 
 
 def play(scenario, **fails):
-    async def limited():
-        async with asyncio.timeout(10):
-            await scenario(World(**fails))
-
-    asyncio.run(limited())
+    run(scenario(World(**fails)))
 
 
 def test_a_creation_takes_its_timestamp_when_the_proxies_know_of_it():
     async def scenario(world):
         catalog = await world.catalog()
         made = await catalog.create("c", shards=1)
-        assert world.story == ["save", "tell 1", "oracle", "log p_7v0", "save"]
+        assert world.story == ["save", "tell 1", "oracle", "log p_7", "save"]
         assert made.created == made.changed == 11
-        assert world.logged == [("p_7v0", 11, "create")]
+        assert world.logged == [("p_7", 11, "create")]
         assert world.stored["c"] == made
 
     play(scenario)
@@ -114,7 +130,7 @@ def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs():
     play(scenario)
 
 
-@pytest.mark.parametrize("edge", ["oracle", "save", "log q_7v1"])
+@pytest.mark.parametrize("edge", ["oracle", "save", "log q_7"])
 @pytest.mark.parametrize("call", ["create", "alter", "drop"])
 def test_a_change_that_an_edge_refuses_is_carried_to_its_end(call, edge):
     """Its caller hears of success: nothing is stored and served of which he was told that it has failed."""
@@ -134,7 +150,7 @@ def test_a_change_that_an_edge_refuses_is_carried_to_its_end(call, edge):
         assert world.fails[edge] == 0
         assert record.changed
         assert world.stored["c"] == catalog.meta.describe("c") == record
-        assert {(channel, record.changed, call) for channel in CHANNELS} <= set(world.logged)
+        assert {(channel, record.changed, call) for channel in record.channels} <= set(world.logged)
         assert max(ts for _, ts, _ in world.logged) == record.changed
 
     play(scenario)
@@ -162,7 +178,229 @@ def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator():
         world.holds.set()
         following = await world.catalog()
         record = await DirectMetaSource(following.meta).describe("c")
-        assert world.logged == [("p_7v0", record.created, "create")]
+        assert world.logged == [("p_7", record.created, "create")]
         assert record.exists
 
     play(scenario)
+
+
+NAMES = st.sampled_from("abc")
+CALLS = st.one_of(
+    st.tuples(st.sampled_from(["create", "alter", "drop", "drop_alias"]), NAMES),
+    st.tuples(st.sampled_from(["create_alias", "alter_alias"]), NAMES, NAMES),
+)
+ARGUMENTS = {"create": {"shards": 2, "schema": "first"}, "alter": {"schema": "next"}}
+
+
+async def call(catalog, method, *names):
+    return await getattr(catalog, method)(*names, **ARGUMENTS.get(method, {}))
+
+
+def is_right(there, method, name, collection=None):
+    """Whether a call makes sense. ``there``: by name the collection of an alias, "" of a collection."""
+    known = there.get(name)
+    right = {
+        "create": known is None,
+        "create_alias": known is None,
+        "alter": known == "",
+        "drop": known == "" and name not in there.values(),
+    }
+    return right.get(method, bool(known)) and (collection is None or there.get(collection) == "")
+
+
+@given(st.lists(CALLS, max_size=12), st.integers(0, 12))
+def test_the_catalogue_is_a_table_of_names(calls, restart):
+    async def scenario(world):
+        catalog, there, logged = await world.catalog(), {}, []
+        for number, (method, *names) in enumerate(calls):
+            if number == restart:
+                catalog = await world.catalog()
+            version, now, before = catalog.meta.last, world.given, dict(world.stored)
+            if not is_right(there, method, *names):
+                with pytest.raises(CollectionError):
+                    await call(catalog, method, *names)
+                assert (world.stored, world.given) == (before, now)
+                continue
+            record = await call(catalog, method, *names)
+            assert (record.version, record.changed) == (version + 1, now + 1)
+            assert world.stored[names[0]] == record == catalog.meta.describe(names[0])
+            assert world.told["1", names[0], version + 1] == 1
+            assert catalog.meta.acknowledged[names[0]] == version + 1
+            if "alias" not in method:
+                logged += [(channel, record.changed, method) for channel in record.channels]
+                assert len(record.channels) == 2
+                schemas = {"create": "first", "alter": "next"}
+                assert record.schema == (schemas.get(method) or before[names[0]].schema)
+                assert (method == "create") == (record.created == record.changed)
+            else:
+                assert record.number == (world.stored[names[1]].number if len(names) > 1 else record.number)
+            there.pop(names[0], None)
+            if not method.startswith("drop"):
+                there[names[0]] = names[1] if len(names) > 1 else ""
+            assert catalog.aliases == {name: to for name, to in there.items() if to}
+            assert set(catalog.collections) == {name for name, to in there.items() if not to}
+        assert world.logged == logged
+        made = [record for record in world.stored.values() if record.channels]
+        assert len({record.number for record in made}) == len(made)
+
+    play(scenario)
+
+
+OPEN = CollectionVersion("c", 4, "new", number=1, created=3, channels=("p_1", "q_1"))
+
+
+@pytest.mark.parametrize(
+    ("stored", "text"),
+    [
+        (OPEN, "alter"),
+        (replace(OPEN, gone=True), "drop"),
+        (replace(OPEN, created=0), "create"),
+        (CollectionVersion("c", 4, "", number=1, alias_of="b"), ""),
+        (replace(OPEN, changed=5), None),
+    ],
+)
+def test_a_change_that_was_stored_gets_its_timestamp(stored, text):
+    async def scenario(world):
+        world.stored["c"] = stored
+        catalog = await world.catalog()
+        changed = stored.changed if text is None else 11
+        created = stored.created or (11 if text else 0)
+        assert (
+            world.stored["c"]
+            == catalog.meta.describe("c")
+            == replace(stored, changed=changed, created=created)
+        )
+        assert world.logged == [(channel, 11, text) for channel in stored.channels if text]
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("following", "right"),
+    [
+        (("create", "b"), False),
+        (("alter", "b"), True),
+        (("drop", "b"), True),
+        (("create_alias", "also", "a"), False),
+        (("alter_alias", "also", "a"), True),
+        (("drop_alias", "also"), True),
+    ],
+)
+def test_the_next_call_finishes_a_change_whose_caller_has_left(following, right):
+    async def scenario(world):
+        catalog, name = await world.catalog(), following[1]
+        for made in (("create", "a"), ("create", "b"), ("create_alias", "also", "a")):
+            await call(catalog, *made)
+        world.saved.clear()
+        world.fails["oracle"] = 1000
+        first = ("alter", "b") if name == "b" else ("alter_alias", "also", "b")
+        left = asyncio.create_task(call(catalog, *first))
+        await settle()
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        world.fails.clear()
+        if right:
+            await call(catalog, *following)
+        else:
+            with pytest.raises(CollectionError):
+                await call(catalog, *following)
+        finished = [(name, 4, False), (name, 4, True)]
+        assert world.saved == finished + [(name, 5, False), (name, 5, True)] * right
+
+    play(scenario)
+
+
+def test_an_append_that_fails_does_not_leave_another_one_behind():
+    """While one is under way nobody may take the timestamp for finished."""
+
+    async def scenario(world):
+        catalog = await world.catalog()
+        world.fails["log p_7"] = 1
+        world.holds.clear()
+        creating = asyncio.create_task(catalog.create("c", shards=2))
+        await world.asked.wait()
+        first = world.given
+        held, world.holds = world.holds, asyncio.Event()
+        world.holds.set()
+        held.set()
+        await creating
+        assert [ts for channel, ts, _ in world.logged if channel == "q_7"] == [first, first + 1]
+        assert catalog._scheduler.heap == []
+
+    play(scenario)
+
+
+@pytest.mark.parametrize(
+    ("listed", "happens", "told"),
+    [
+        (["2", "1"], {}, ["1", "2"]),
+        (["1", "2", "3"], {"1": ["1", "3"]}, ["1", "3"]),
+        (["1", "2"], {"2": ["1", "2", "0"]}, ["1", "2", "0"]),
+        ([], {}, []),
+    ],
+)
+def test_every_proxy_of_the_list_is_told_also_if_it_changes_meanwhile(listed, happens, told):
+    async def scenario(world):
+        world.proxies, world.happens = listed, happens
+        await (await world.catalog()).create("c", shards=1)
+        assert list(world.told) == [(proxy, "c", 1) for proxy in told]
+        assert set(world.told.values()) <= {1}
+
+    play(scenario)
+
+
+def test_a_process_gives_each_of_its_numbers_once(monkeypatch):
+    monkeypatch.setattr(catalogue, "BATCH", 3)
+
+    async def fails():
+        raise StoreError("nothing can be loaded")
+
+    async def scenario(world):
+        with monkeypatch.context() as patched:
+            patched.setattr(world, "load", fails)
+            with pytest.raises(StoreError):
+                await world.catalog()
+        assert world.free == 7  # a process that does not begin uses up no numbers
+        catalog = await world.catalog()
+        assert world.free == 10
+        assert [(await catalog.create(name, shards=1)).number for name in "ab"] == [7, 8]
+        assert catalog.take_number() == 9
+        with pytest.raises(CollectionError, match="all 3 numbers"):
+            await catalog.create("c", shards=1)
+
+    play(scenario)
+
+
+def test_the_caches_of_proxies_are_told_and_end_with_their_sessions():
+    async def scenario():
+        sync = TimeTickSync(rounds=RoundQueue(1), preemption=NoPreemption())
+        sync.init_sessions((1, 2))
+        proxies, caches = DirectProxyCaches(sync), {}
+        for source in (1, 2, 3):
+            caches[source] = MetaCache(source=NoMetadata(), preemption=NoPreemption())
+            proxies.add(source, caches[source])
+        assert proxies.listed() == ["1", "2"]  # the third one has not reported yet
+        await proxies.invalidate("2", "c", 4)
+        assert [cache.floors.get("c") for cache in caches.values()] == [None, 4, None]
+        del sync.entries[1]
+        sync.entries[3] = None
+        assert proxies.listed() == ["2", "3"]
+        assert [cache.closed for cache in caches.values()] == [True, False, False]
+        assert proxies.listed() == ["2", "3"]
+        with pytest.raises(RpcError, match="no source of metadata"):
+            await caches[2].get("c")
+
+    run(scenario())
+
+
+def test_a_report_is_handed_on():
+    class RootCoord:
+        async def update_channel_time_tick(self, report):
+            self.report = report
+
+    async def scenario():
+        root_coord = RootCoord()
+        await DirectRootCoordClient(root_coord).update_channel_time_tick("a report", deadline=1)
+        assert root_coord.report == "a report"
+
+    run(scenario())

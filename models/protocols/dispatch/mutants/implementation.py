@@ -1,4 +1,4 @@
-"""Mutants of the dispatchers of a channel: hazards and real bugs, in every order and on a steady clock.
+"""Mutants of the dispatchers of a channel: hazards and real bugs, in every order.
 
 A claim about states is refuted at the variant of the specification that makes the same mistake; where there
 is none, the specification itself tells.
@@ -7,13 +7,10 @@ is none, the specification itself tells.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.dispatch.life import life
 from tidemark.models.protocols.dispatch.program import dispatch
-from tidemark.models.protocols.dispatch.stories import LOOKS, SERVED
 
 MERGE = Host("dispatch-impl-merge", dispatch)
 LEAVE = Host("dispatch-impl-leave", dispatch)
-LIFE = Host("dispatch-impl-life", life)
 
 CHANNEL = "stream/manager.py:DispatcherManager."
 MAIN = "stream/dispatchers.py:MainDispatcher."
@@ -233,26 +230,15 @@ MUTANTS = patches(
         source="facts 5.2: targets come and go",
         says="A reader looks whether its target is gone before it goes on, and not after.",
     ),
-    # Who waits for whom, and how long.
     Patch(
         "who-is-alone-has-no-more-time",
         at=MAIN + "patience",
         old=" if len(self.targets) > 1 else None",
         new="",
         also=(Edit(MAIN + "_may_split", " and len(self.targets) > 1", ""),),
-        killer=SERVED,
-        on=LIFE,
+        killer=THERE,
+        on=Host("dispatch-impl-last", dispatch),
         source=LAG,
         says="A target that is alone has as little time as one for which others wait, and is split off.",
-    ),
-    Patch(
-        "the-manager-does-not-wait",
-        at=CHANNEL + "_run",
-        old="await self._changes.until(lambda: self.next_step() is not None)",
-        new="pass",
-        killer=LOOKS,
-        on=LIFE,
-        source="facts 5.2: the manager",
-        says="The manager looks again and again: no other task of its process gets a turn.",
     ),
 )

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.dispatch.node import node
-from tidemark.models.protocols.dispatch.packs import FAILS, HOLDS, LATE, packs
 
 CANCEL = Host("dispatch-node-cancel", node)
 DROP = Host("dispatch-node-drop", node)
-PACKS = Host("dispatch-node-packs", packs)
 
 NODE = "stream/node_dispatchers.py:NodeDispatchers."
 NEXT = "broker/packs.py:PackReader.next_pack"
-ROWS = "broker/packs.py:_rows_to_store"
 
 MUTANTS = patches(
     __name__,
@@ -76,35 +73,15 @@ MUTANTS = patches(
         source="facts 5.2: positions",
         says="The reader lets its target go, and registers it again for each pack.",
     ),
-    # The packs that a data node stores, and a node whose log fails.
-    Patch(
-        "deletes-are-not-stored",
-        at=ROWS,
-        old=", *pack.deletes",
-        new="",
-        killer=HOLDS,
-        on=PACKS,
-        source="facts 5.1: a pack holds inserts and deletes",
-        says="Only rows are stored: what was deleted comes back with the next load.",
-    ),
+)
+
+SLIPS = (
     Patch(
         "a-late-message-is-left-out",
-        at=ROWS,
+        at="broker/packs.py:_rows_to_store",
         old="messages.sort(key=lambda message: message.ts)",
         new="messages = sorted((m for m in messages if m.ts > pack.begin), key=lambda m: m.ts)",
-        killer=LATE,
-        on=PACKS,
         source="hazard 31: a message behind its tick",
         says="A message behind its tick is passed over without a word: the row is lost.",
-    ),
-    Patch(
-        "nobody-hears-of-a-failure",
-        at=NODE + "_manager",
-        old='self.supervisor.spawn(manager.supervisor.wait_failed, f"dispatchers of {name}")',
-        new="pass",
-        killer=FAILS,
-        on=PACKS,
-        source="facts 5.2: the dispatchers of a node",
-        says="A manager whose log fails is not looked after: its channels stand still, and nobody knows.",
     ),
 )

@@ -6,19 +6,17 @@ Where the specification has a variant that makes the same mistake, the program f
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.meta.alias_client import alias_clients
-from tidemark.models.protocols.meta.catalog import catalogues
-from tidemark.models.protocols.meta.clients import clients
-from tidemark.models.protocols.meta.life.program import life
+from tidemark.models.protocols.meta.catalog import CatalogProgram
+from tidemark.models.protocols.meta.clients import ClientProgram
 from tidemark.models.protocols.meta.program import meta
-from tidemark.models.protocols.meta.real_catalog import catalogues_in_sqlite
+from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
 
 TWO = Host("meta-impl-two-requests", meta)
 FAILURES = Host("meta-impl-failures", meta)
-CLIENT = Host("meta-impl-client", clients)
-CALLS = Host("meta-impl-catalog", catalogues)
-CRASH = Host("meta-impl-catalog-crash", catalogues)
-STORE = Host("meta-catalog-over-sqlite-crash", catalogues_in_sqlite)
+CLIENT = Host("meta-impl-client", ClientProgram)
+CALLS = Host("meta-impl-catalog", CatalogProgram)
+CRASH = Host("meta-impl-catalog-crash", CatalogProgram)
+STORE = Host("meta-catalog-over-sqlite-crash", RealCatalogProgram)
 
 CACHE = "proxy/meta_cache.py:MetaCache."
 CATALOG = "rootcoord/catalog.py:Catalog."
@@ -203,7 +201,7 @@ CLIENTS = (
         old="self.schemas.evict(alias)",
         new="pass",
         killer="a_client_knows_what_it_has_changed",
-        on=Host("meta-impl-client-alias", alias_clients),
+        on=Host("meta-impl-client-alias", ClientProgram),
         source=RETRY,
         says="A client that has changed an alias goes on with the version that it knew of it.",
     ),
@@ -261,16 +259,6 @@ CATALOGUES = (
         says="A collection is there before its channels know of it.",
     ),
     Patch(
-        "a-failed-change-leaves-appends-behind",
-        at=CATALOG + "_announce_all",
-        old=", return_exceptions=True",
-        new="",
-        killer="nothing_follows_the_end_of_a_task",
-        on=Host("meta-impl-life", life),
-        source="seed 002, coordinator: no tick before everybody has reported",
-        says="An append of a change fails: its timestamp counts as finished while others are under way.",
-    ),
-    Patch(
         "one-channel-learns-of-a-drop",
         at=CATALOG + "_append_change",
         old="record.channels",
@@ -286,7 +274,7 @@ CATALOGUES = (
         old="await self._finish(name)",
         new="pass",
         killer="a_change_that_is_stored_is_finished",
-        on=Host("meta-impl-catalog-drop", catalogues),
+        on=Host("meta-impl-catalog-drop", CatalogProgram),
         source=DDL,
         says="A drop that was stored before a crash never has a place in the logs.",
     ),

@@ -50,4 +50,14 @@ MUTANTS = patches(
         source="facts 5.1: what was read stays",
         says="Readers get the entries of a line that is not forced to the disk yet.",
     ),
+    Patch(
+        "a-follower-forces-only-once",
+        at="storage/file_log.py:read_lines",
+        old="if lines:",
+        new="if lines and not offset:",
+        killer=DURABLE,
+        on=Host("stream-edge-followed", edge),
+        source="B54: unknown",
+        says="What is appended after the first look is handed over before it is forced.",
+    ),
 )
