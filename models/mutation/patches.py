@@ -28,7 +28,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import KW_ONLY, dataclass, field, replace
 from functools import cache
 from importlib import import_module
@@ -38,7 +38,7 @@ from typing import Any
 from tidemark.models.mutation.declared import Declared
 from tidemark.models.mutation.source.edits import Function
 from tidemark.models.mutation.source.mutants import SourceMutant, functions
-from tidemark.models.mutation.source.planting import compiled, function_of, module_name
+from tidemark.models.mutation.source.planting import compiled, exchanged, function_of, module_name
 from tidemark.models.rooms import PACKAGE, ROOT
 from tidemark.spec.language.errors import SpecError
 
@@ -245,12 +245,13 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while. Raises PatchError."""
-    put_in(patch)
-    try:
+    """Run the changed code of a patch for a while, also of programs that are loaded meanwhile. Raises
+    PatchError.
+    """
+    with ExitStack() as stack:
+        for function, code in _codes(patch):
+            stack.enter_context(exchanged(function, code))
         yield
-    finally:
-        restore()
 
 
 def present() -> Patch | None:

@@ -79,7 +79,7 @@ class ClientProgram(Program):
 
     async def _run(self, process: Process) -> None:
         self.client = Client(_EitherWay(self, self.start_proxies(process)))
-        self.client.schemas.versions[self.records[0].name] = 1
+        self.client.schemas.versions[NAME] = 1
         process.spawn(self._insert(process), "client")
         process.spawn(self._change(process), "changes")
 
@@ -95,16 +95,12 @@ class ClientProgram(Program):
         return [
             LocalConnection(
                 Gateway(
-                    host=_Host(proxy), oracle=self, collections=self.catalogue(), segments=self,
+                    host=_Host(proxy), oracle=self, collections=_Nothing(), segments=self,
                     reader=_Nothing(), flushes=_Nothing(),
                 )
             )
             for proxy in self.proxies
         ]  # fmt: skip
-
-    def catalogue(self) -> Any:
-        """Return the catalogue that the gateways ask."""
-        return _Nothing()
 
     def _proxy(self, process: Process, source: SourceId) -> Proxy:
         ports = ProxyPorts(

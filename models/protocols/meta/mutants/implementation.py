@@ -6,7 +6,6 @@ Where the specification has a variant that makes the same mistake, the program f
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.meta.alias_client import alias_clients
 from tidemark.models.protocols.meta.catalog import catalogues
 from tidemark.models.protocols.meta.clients import clients
 from tidemark.models.protocols.meta.life.program import life
@@ -180,8 +179,8 @@ CLIENTS = (
     Patch(
         "the-schema-is-checked-before-the-timestamp",
         at=GATEWAY + "_write",
-        old="self._check_again(task, known, proxy)",
-        new="pass",
+        old="collection, known, proxy.meta",
+        new="collection, None, None",
         killer="a_row_is_made_for_the_schema_of_its_time",
         on=CLIENT,
         source=DDL,
@@ -196,16 +195,6 @@ CLIENTS = (
         on=CLIENT,
         source=DDL,
         says="A proxy takes rows for whatever schema they were made.",
-    ),
-    Patch(
-        "a-client-keeps-what-an-alias-was",
-        at="client/client.py:Client._change_alias",
-        old="self.schemas.evict(alias)",
-        new="pass",
-        killer="a_client_knows_what_it_has_changed",
-        on=Host("meta-impl-client-alias", alias_clients),
-        source=RETRY,
-        says="A client that has changed an alias goes on with the version that it knew of it.",
     ),
 )
 
