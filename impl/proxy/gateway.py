@@ -263,8 +263,7 @@ class Gateway:
         task = compose(known.channels)
         if not task.channels:
             raise WriteFailedError("nothing to write; name at least one row or key")
-        task.name = collection
-        self._check_again(task, known, proxy)
+        task.name, task.known, task.metadata = collection, known, proxy.meta
         await proxy.submit(task)
         if not task.succeeded:
             nothing = all(outcome is AppendOutcome.REFUSED for outcome in task.outcomes.values())
@@ -274,10 +273,6 @@ class Gateway:
                 else f"write {task.ts} is not known to be in every log; write again, it may come twice"
             )
         return task.ts
-
-    def _check_again(self, task: WriteTask, known: CollectionVersion, proxy: Proxy) -> None:
-        """Have the write checked once more when it has its timestamp."""
-        task.known, task.metadata = known, proxy.meta
 
 
 async def _present(proxy: Proxy, collection: str) -> CollectionVersion:

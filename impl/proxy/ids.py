@@ -111,15 +111,16 @@ class IdCache:
         try:
             self.left = await self._source.allocate(count, deadline=self._deadline)
         except RpcError as error:
-            self._fail(str(error))
-        except asyncio.CancelledError:
-            self._fail("the proxy has ended")
-            raise
-        finally:
+            self.fail(str(error))
+        else:
             self.asking = False
             self._answered.set()
 
-    def _fail(self, why: str) -> None:
-        """Each waiting caller gets the failure."""
+    def fail(self, why: str) -> None:
+        """Refuse the requests that wait: the question has failed, or its task was cancelled, perhaps before
+        it had begun.
+        """
         for request in self.waiting:
             request.failure = why
+        self.asking = False
+        self._answered.set()

@@ -11,7 +11,8 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind, QueueParts
+from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind
+from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.runtime import Supervisor
@@ -20,9 +21,10 @@ from tidemark.impl.values.report import SourceId
 
 
 @dataclass(frozen=True, kw_only=True)
-class ProxyParts(QueueParts):
-    """Which class plays which part. A variant of the proxy replaces one of them by a subclass."""
+class ProxyParts:
+    """Which class plays which part: what writes traces has subclasses of them."""
 
+    queue: type[DmlTaskQueue] = DmlTaskQueue
     ticker: type[ChannelsTimeTicker] = ChannelsTimeTicker
 
 
@@ -68,7 +70,7 @@ class Proxy:
             parallel=config.parallel_tasks,
             capacity=config.max_tasks,
             deadline=config.produce_timeout,
-            parts=chosen,
+            queue=chosen.queue,
         )
         self.queue = self.queues.queues[QueueKind.DML]
         self.scheduler = self.queues.schedulers[QueueKind.DML]
@@ -90,6 +92,8 @@ class Proxy:
         self.queues.cut()
         self.meta.close()
         self.serving.set()
+        if self.ids is not None:
+            self.ids.fail("the proxy has ended")
         await self.supervisor.stop()
 
     async def close(self) -> None:

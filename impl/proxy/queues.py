@@ -8,8 +8,7 @@ why the task was not begun.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from enum import Enum
 from functools import partial
 
@@ -17,7 +16,6 @@ from tidemark.impl.errors import ProxyClosedError, ProxyEndedError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.scheduler import TaskScheduler
-from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics
 from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.values import AppendOutcome, CallMessage, DmlTask, Message
 from tidemark.impl.runtime import Spawn
@@ -62,15 +60,6 @@ class CalledComponents:
         return AppendOutcome.REFUSED
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueueParts:
-    """Which class plays which part. A variant replaces one of them by a subclass."""
-
-    statistics: Callable[[], ChannelStatistics] = HeapStatistics
-    queue: type[DmlTaskQueue] = DmlTaskQueue
-    scheduler: type[TaskScheduler] = TaskScheduler
-
-
 class ProxyQueues:
     """Queues with their workers.
 
@@ -90,10 +79,9 @@ class ProxyQueues:
         parallel: int,
         capacity: int,
         deadline: float,
-        parts: QueueParts | None = None,
+        queue: type[DmlTaskQueue] = DmlTaskQueue,
     ) -> None:
         """``streams``: where the tasks of a queue are carried out. ``deadline``: of a call, in seconds."""
-        chosen = parts if parts is not None else QueueParts()
         self.mode = QueuesMode.OPEN
         self.pending: dict[int, DmlTask] = {}
         self._preemption = preemption
@@ -102,17 +90,16 @@ class ProxyQueues:
         self._entering = 0
         self._progress = asyncio.Event()
         self.queues = {
-            kind: chosen.queue(
+            kind: queue(
                 oracle=oracle,
                 preemption=preemption,
                 capacity=capacity,
-                statistics=chosen.statistics(),
                 progress=self._progress,
             )
             for kind in streams
         }
         self.schedulers = {
-            kind: chosen.scheduler(
+            kind: TaskScheduler(
                 queue=self.queues[kind],
                 streams=stream,
                 preemption=preemption,

@@ -1,7 +1,6 @@
-"""Timestamps of unfinished tasks by physical channel: least, greatest, and all of them.
+"""Timestamps of unfinished tasks by physical channel: least, greatest, and all of them (facts 3.1).
 
-``HeapStatistics`` finds the least one in logarithmic time, ``ScanStatistics`` looks at all of them as the
-original does (facts 3.1). They give the same answers.
+The original looks at all of them for the least one; a heap finds it in logarithmic time.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol
 
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
@@ -38,23 +36,8 @@ class Tracked:
     heap: list[Timestamp] = field(default_factory=list)
 
 
-class ChannelStatistics(Protocol):
-    """Statistics of one queue. The caller holds the queue's lock."""
-
-    channels: dict[ChannelName, Tracked]
-
-    def commit(self, channels: Iterable[ChannelName], begin: Timestamp, end: Timestamp) -> None:
-        """A task is queued whose messages have timestamps from ``begin`` to ``end``."""
-
-    def pop(self, channels: Iterable[ChannelName], begin: Timestamp) -> None:
-        """The task that begins at ``begin`` is over."""
-
-    def snapshot(self) -> dict[ChannelName, Span]:
-        """The channels that have unfinished tasks."""
-
-
-class ScanStatistics:
-    """The least timestamp by a look at all of them.
+class ChannelStatistics:
+    """Statistics of one queue, by channel. The caller holds the queue's lock.
 
     Milvus: pChanStatisticsInfos, commitPChanStats, addPChanStats, popPChanStats, getPChanStatsInfo
     """
@@ -62,53 +45,30 @@ class ScanStatistics:
     def __init__(self) -> None:
         self.channels: dict[ChannelName, Tracked] = {}
 
-    def commit(self, channels: Iterable[ChannelName], begin: Timestamp, end: Timestamp) -> None:
-        """See ``ChannelStatistics``."""
+    def commit(self, channels: Iterable[ChannelName], ts: Timestamp) -> None:
+        """A task is queued whose messages have this timestamp."""
         for channel in channels:
-            tracked = self.channels.setdefault(channel, Tracked(end))
-            tracked.max_ts = max(tracked.max_ts, end)
-            tracked.timestamps.add(self._entry(tracked, begin))
-            self._added(tracked, begin)
+            tracked = self.channels.setdefault(channel, Tracked(ts))
+            tracked.max_ts = max(tracked.max_ts, ts)
+            tracked.timestamps.add(ts)
+            heapq.heappush(tracked.heap, ts)
 
-    def pop(self, channels: Iterable[ChannelName], begin: Timestamp) -> None:
-        """See ``ChannelStatistics``."""
+    def pop(self, channels: Iterable[ChannelName], ts: Timestamp) -> None:
+        """The task of this timestamp is over: its own timestamp goes (B7)."""
         for channel in channels:
             tracked = self.channels.get(channel)
             if tracked is None:
                 continue
-            self._forget(tracked, begin)
+            tracked.timestamps.discard(ts)
             if not tracked.timestamps:
                 del self.channels[channel]
 
     def snapshot(self) -> dict[ChannelName, Span]:
-        """See ``ChannelStatistics``."""
+        """The channels that have unfinished tasks."""
         return {name: Span(self.least(tracked), tracked.max_ts) for name, tracked in self.channels.items()}
 
     def least(self, tracked: Tracked) -> Timestamp:
-        """The least timestamp of a channel that has some."""
-        return min(tracked.timestamps)
-
-    def _entry(self, tracked: Tracked, begin: Timestamp) -> Timestamp:
-        """What is tracked for a task: its own timestamp."""
-        del tracked
-        return begin
-
-    def _forget(self, tracked: Tracked, begin: Timestamp) -> None:
-        """A task is over: its own timestamp goes (B7)."""
-        tracked.timestamps.discard(begin)
-
-    def _added(self, tracked: Tracked, begin: Timestamp) -> None:
-        """A timestamp was added. Nothing more to do for a scan."""
-
-
-class HeapStatistics(ScanStatistics):
-    """The least timestamp by a heap. What is popped stays in the heap until it comes to the top."""
-
-    def least(self, tracked: Tracked) -> Timestamp:
-        """The least timestamp: amortised logarithmic time."""
+        """The least timestamp of a channel. What is popped stays in the heap until it comes to the top."""
         while tracked.heap[0] not in tracked.timestamps:
             heapq.heappop(tracked.heap)
         return tracked.heap[0]
-
-    def _added(self, tracked: Tracked, begin: Timestamp) -> None:
-        heapq.heappush(tracked.heap, begin)

@@ -13,7 +13,7 @@ from contextlib import AbstractAsyncContextManager
 
 from tidemark.impl.errors import CallerLeftError, ImplementationError, ProxyClosedError, QueueFullError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.statistics import ChannelStatistics, HeapStatistics, Span
+from tidemark.impl.proxy.statistics import ChannelStatistics, Span
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
@@ -41,13 +41,12 @@ class DmlTaskQueue:
         oracle: Oracle,
         preemption: Preemption,
         capacity: int,
-        statistics: ChannelStatistics | None = None,
         progress: asyncio.Event | None = None,
     ) -> None:
         """``progress`` is set whenever a task is over."""
         self.unissued: deque[DmlTask] = deque()
         self.active: dict[Timestamp, DmlTask] = {}
-        self.statistics: ChannelStatistics = HeapStatistics() if statistics is None else statistics
+        self.statistics = ChannelStatistics()
         self._oracle = oracle
         self._preemption = preemption
         self._capacity = capacity
@@ -99,7 +98,7 @@ class DmlTaskQueue:
         self._arrived.set()
 
     def _commit(self, task: DmlTask) -> None:
-        self.statistics.commit(task.channels, task.ts, task.ts)
+        self.statistics.commit(task.channels, task.ts)
         task.committed = True
 
     def _exclusively(self, point: str) -> AbstractAsyncContextManager[None]:
@@ -126,13 +125,9 @@ class DmlTaskQueue:
 
     def _forget(self, task: DmlTask) -> None:
         del self.active[task.ts]
-        self.statistics.pop(self._channels_of(task), task.ts)
+        self.statistics.pop(task.channels, task.ts)  # chosen before the task was queued (B8)
         task.phase = TaskPhase.POPPED
         self._progress.set()
-
-    def _channels_of(self, task: DmlTask) -> tuple[ChannelName, ...]:
-        """The channels that were chosen before the task was queued (B8)."""
-        return task.channels
 
     async def snapshot(self) -> dict[ChannelName, Span]:
         """The statistics of one moment at which no task is between its allocation and its entry."""

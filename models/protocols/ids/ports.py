@@ -89,6 +89,7 @@ class IdCalls:
     """The coordinator as one incarnation of a proxy sees it: each question is noted.
 
     cache: the ids of this incarnation; to be set before the first question.
+    woken: how often a request was woken by an answer.
     """
 
     def __init__(self, process: Process, place: int, questions: list[Question], *, doubled: int) -> None:
@@ -100,6 +101,7 @@ class IdCalls:
         self._place = place
         self._questions = questions
         self._doubled = doubled
+        self.woken = 0
 
     async def allocate(self, count: int, *, deadline: float) -> Batch:
         """See IdSource."""
@@ -116,3 +118,24 @@ class IdCalls:
             question.failed = True
             raise
         return question.answer
+
+    async def point(self, name: str) -> None:
+        """See Preemption. An answer, or its failure, wakes one request: no request looks again and again."""
+        if name == "ids.give":
+            self.woken += 1
+            most = len([one for one in self._questions if one.cache is self.cache and not one.open])
+            assert self.woken <= most, f"requests look for an answer for the {self.woken}. time, after {most}"
+        await self._process.point(name)
+
+
+class Runs(list[Batch]):
+    """What a request is given. A cache that gives too much does not end."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__()
+        self._most = most
+
+    def append(self, run: Batch) -> None:
+        """Take a run."""
+        assert len(self) < self._most, f"a request for {self._most} ids gets more than {self}"
+        super().append(run)

@@ -29,6 +29,7 @@ from tidemark.models.protocols.ids.ports import (
     COORDINATOR,
     Answers,
     IdCalls,
+    Runs,
     StillClock,
     Window,
 )
@@ -126,6 +127,7 @@ class Asker:
     begun: dict[int, IdRequest] = field(default_factory=dict)
     over: set[int] = field(default_factory=set)
     cache: IdCache | None = None
+    calls: IdCalls | None = None
 
 
 class IdsProgram(RefiningProgram):
@@ -196,10 +198,10 @@ class IdsProgram(RefiningProgram):
     async def _proxy(self, place: int, process: Process) -> None:
         supervisor = Supervisor()
         asker = self.askers[place]
-        calls = IdCalls(process, place, asker.questions, doubled=self.scenario.doubled)
+        calls = asker.calls = IdCalls(process, place, asker.questions, doubled=self.scenario.doubled)
         cache = IdCache(
             source=calls,
-            preemption=process,
+            preemption=calls,
             spawn=supervisor.spawn,
             batch=self.scenario.batch,
             deadline=1.0,
@@ -235,11 +237,13 @@ class IdsProgram(RefiningProgram):
         """Want ids, once; nothing more is done where there are none."""
         cache = asker.cache
         assert cache is not None
-        request = asker.begun[number] = IdRequest(self.count_of(number))
+        count = self.count_of(number)
+        request = asker.begun[number] = IdRequest(count, Runs(count))
         try:
             await cache.fill(request)
+            assert not request.missing, f"request {number} ends with {request.runs}"
         except ImplementationError:
-            pass
+            assert any(one.failed for one in asker.questions), f"request {number} fails, and no question has"
         finally:
             asker.over.add(number)
 
@@ -251,6 +255,9 @@ class IdsProgram(RefiningProgram):
         for number, (proxy, _) in enumerate(self.scenario.takes):
             if number not in self.askers[proxy].over and self.world.lanes[f"proxy {proxy}"].alive:
                 return f"request {number} waits"
+        for place, asker in enumerate(self.askers):
+            if asker.cache is not None and asker.cache.waiting and self.world.lanes[f"proxy {place}"].alive:
+                return f"proxy {place} keeps requests that are over"
         return None
 
     def observe(self) -> Observation:
@@ -285,6 +292,7 @@ class IdsProgram(RefiningProgram):
             tuple(sorted(asker.begun)),
             tuple(sorted(asker.over)),
             tuple((question.answer, question.failed) for question in asker.questions),
+            asker.calls and asker.calls.woken,
             cache
             and (
                 cache.left,

@@ -26,7 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.proxy.statistics import ScanStatistics, Tracked
+from tidemark.impl.proxy.statistics import ChannelStatistics, Tracked
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask
 from tidemark.impl.values.report import TimeTickReport
@@ -100,7 +100,6 @@ def proxy_view(
     does not wait for an answer.
     """
     statistics = proxy.queue.statistics
-    assert isinstance(statistics, ScanStatistics)
     ticker = proxy.ticker
     return ProxyView(
         tasks=tuple(
@@ -228,7 +227,9 @@ ORIGINS = Origins(
         read(
             "unknown", of=[(DmlTask, "outcomes")], why="whether the log has the message, or has ruled it out"
         ),
-        read("present", "tracked", "min_ts", of=[(ScanStatistics, "channels"), (ScanStatistics, "least")]),
+        read(
+            "present", "tracked", "min_ts", of=[(ChannelStatistics, "channels"), (ChannelStatistics, "least")]
+        ),
         read("max_ts", of=[(Tracked, "max_ts")]),
         read("tick", of=[(ChannelsTimeTicker, "stage")]),
         read("now", of=[(ChannelsTimeTicker, "now")]),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import ImplementationError
-from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueueParts
+from tidemark.impl.proxy.queues import ProxyQueues, QueueKind
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.runtime import Supervisor
 from tidemark.models.instance import Instance
@@ -90,13 +90,7 @@ class SchedulerProgram(RefiningProgram):
 
     table = "scheduler"
 
-    def __init__(
-        self,
-        scenario: SchedulerScenario,
-        *,
-        parts: QueueParts | None,
-        protocol: str,
-    ) -> None:
+    def __init__(self, scenario: SchedulerScenario, *, protocol: str) -> None:
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
@@ -109,7 +103,6 @@ class SchedulerProgram(RefiningProgram):
         self.gone: set[int] = set()
         """Those that were cancelled there."""
         self.wrong: str | None = None
-        self._parts = parts
         self._answers: Answers | None = None
         self._calls: OracleCalls | None = None
 
@@ -134,7 +127,6 @@ class SchedulerProgram(RefiningProgram):
             parallel=2,
             capacity=len(self.tasks),
             deadline=1.0,
-            parts=self._parts,
         )
         self.queues.start()
         self.bring_clients(process, self.queues)
@@ -305,7 +297,6 @@ def scheduler(
     delays: int = 0,
     drops: int = 0,
     lost_replies: int = 0,
-    parts: QueueParts | None = None,
     protocol: str = SPECIFICATION,
 ) -> SchedulerProgram:
     """Return a program by plain arguments, as the manifest gives them.
@@ -321,7 +312,6 @@ def scheduler(
         delays: budget of calls that arrive after the worker has given up.
         drops: budget of calls that vanish.
         lost_replies: budget of calls whose answer vanishes.
-        parts: classes of one queue and its workers.
         protocol: the specification, or a variant of it.
     """
     scenario = SchedulerScenario(
@@ -334,4 +324,4 @@ def scheduler(
         oracle_faults=FaultBudget(drops=oracle_drops),
         log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
     )
-    return SchedulerProgram(scenario, parts=parts, protocol=protocol)
+    return SchedulerProgram(scenario, protocol=protocol)

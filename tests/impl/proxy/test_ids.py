@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from itertools import chain
+from unittest.mock import AsyncMock
 
 import pytest
 
-from tests.impl.parts import run
-from tidemark.impl.errors import RpcError
+from tests.impl.parts import run, settle
+from tidemark.impl.errors import NoTimestampError, NotLeaderError, RpcError
 from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.rootcoord.ids import IdAllocator
 from tidemark.impl.runtime import NoPreemption, Supervisor
@@ -134,4 +135,50 @@ async def _a_batch_is_no_larger_than_the_coordinator_allows():
     source = Source()
     source.may_answer.set()
     assert await IdAllocator(oracle=source, most=5).allocate(7) == Batch(1, 5)
-    assert source.asked == [5]
+    assert await IdAllocator(oracle=source, most=5).allocate(1) == Batch(6, 6)
+    assert await IdAllocator(oracle=source, most=1).allocate(2) == Batch(7, 7)
+    assert source.asked == [5, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [(NotLeaderError("f"), RpcError), (NoTimestampError("f"), RpcError), (RuntimeError("f"), RuntimeError)],
+)
+def test_an_oracle_without_ids_is_a_failed_call_and_a_defect_is_not_hidden(error, told):
+    async def scenario():
+        oracle = AsyncMock()
+        oracle.allocate.side_effect = error
+        with pytest.raises(told, match="f"):
+            await IdAllocator(oracle=oracle, most=5).allocate(1)
+
+    run(scenario())
+
+
+def test_a_defect_of_the_source_is_the_failure_of_the_process():
+    async def scenario():
+        source, supervisor = AsyncMock(), Supervisor()
+        source.allocate.side_effect = RuntimeError("a defect")
+        asked = asyncio.create_task(_cache(source, supervisor).take(1))
+        await settle()
+        assert str(supervisor.failure) == "a defect"
+        asked.cancel()
+
+    run(scenario())
+
+
+def test_the_ids_of_a_caller_that_leaves_are_left_out():
+    """It has one of three, and leaves when the others have come: ids between two batches are not given."""
+
+    async def scenario():
+        async def allocate(count, *, deadline):
+            if len(batches) == 2:
+                leaves.cancel()
+            return batches.pop(0)
+
+        batches = [Batch(1, 1), Batch(11, 13), Batch(21, 24)]
+        cache = _cache(AsyncMock(allocate=allocate), Supervisor())
+        leaves, stays = (asyncio.create_task(cache.take(count)) for count in (3, 4))
+        assert _ids(await stays) == [11, 12, 13, 21]
+        assert leaves.cancelled()
+
+    run(scenario())

@@ -99,6 +99,11 @@ def test_tasks_run_side_by_side_up_to_the_limit():
         assert [task.phase for task in tasks] == [TaskPhase.POPPED] * 3
         assert streams.most == 2
         assert await queue.snapshot() == {}
+        streams.gates["a"].clear()
+        for _ in range(4):
+            await queue.enqueue(DmlTask(("a",)))
+        await settle()
+        assert streams.running == 2, "a worker that has ended is one worker"
         await supervisor.stop()
 
     run(work())

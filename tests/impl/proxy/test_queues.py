@@ -51,6 +51,25 @@ def test_changes_go_one_by_one_and_writes_side_by_side(kind, most):
     run(work())
 
 
+def test_requests_are_numbered_and_pending_until_their_callers_are_answered():
+    async def work():
+        streams = Streams(gates={"a": asyncio.Event()})
+        queues, supervisor = _queues(streams)
+        tasks = [DmlTask(("a",)), DmlTask(("b",))]
+        callers = [_ask(queues, DML, task) for task in tasks]
+        await asyncio.sleep(0)
+        assert queues.pending == dict(enumerate(tasks, start=1))
+        await callers[1]
+        assert queues.pending == {1: tasks[0]}
+        streams.gates["a"].set()
+        await callers[0]
+        assert queues.pending == {}
+        assert [task.number for task in tasks] == [1, 2]
+        await supervisor.stop()
+
+    run(work())
+
+
 def test_a_change_waits_until_the_one_before_is_settled_although_its_caller_was_told():
     async def work():
         streams = Streams(late={"a"}, settle_gate=asyncio.Event())

@@ -76,6 +76,13 @@ def test_the_gate_runs_ahead_of_now_but_not_of_the_greatest(interval, gate):
     assert (ticker.published, ticker.current) == ({"a": 7}, {"a": gate})
 
 
+def test_the_gate_is_passed_by_a_greater_timestamp_alone():
+    _, ticker = _ticker(Oracle())
+    ticker.published, ticker.current = {"a": 1}, {"a": 8}
+    ticker._publish(9, {"a": Span(8, 20)})
+    assert (ticker.published, ticker.current) == ({"a": 1}, {"a": 8})
+
+
 def test_a_channel_whose_tasks_are_over_falls_back_to_the_default():
     async def work():
         queue, ticker = _ticker(Oracle())
@@ -86,7 +93,7 @@ def test_a_channel_whose_tasks_are_over_falls_back_to_the_default():
         await queue.pop(task)
         await ticker.tick()
         assert ticker.report(1).value("a") == 3
-        assert ticker.published == {}
+        assert (ticker.published, ticker.current) == ({}, {})
 
     run(work())
 

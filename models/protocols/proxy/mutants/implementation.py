@@ -10,7 +10,7 @@ from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.proxy.program import proxy
 
 QUEUE = "proxy/task_queue.py:DmlTaskQueue."
-STATISTICS = "proxy/statistics.py:ScanStatistics."
+STATISTICS = "proxy/statistics.py:ChannelStatistics."
 TICKER = "proxy/ticker.py:ChannelsTimeTicker."
 WORKERS = "proxy/scheduler.py:TaskScheduler."
 
@@ -29,8 +29,8 @@ MUTANTS = patches(
     # Queue and statistics.
     Patch(
         "pop-deletes-the-least",
-        at=STATISTICS + "_forget",
-        old="discard(begin)",
+        at=STATISTICS + "pop",
+        old="discard(ts)",
         new="discard(self.least(tracked))",
         killer=TRACKED,
         on=TWO,
@@ -39,9 +39,9 @@ MUTANTS = patches(
     ),
     Patch(
         "commit-inserts-the-least",
-        at=STATISTICS + "_entry",
-        old="del tracked\n        return begin",
-        new="return min((begin, *tracked.timestamps))",
+        at=STATISTICS + "commit",
+        old="timestamps.add(ts)",
+        new="timestamps.add(min((ts, *tracked.timestamps)))",
         killer=TRACKED,
         on=TWO,
         source="B7",
@@ -50,7 +50,7 @@ MUTANTS = patches(
     Patch(
         "pop-looks-channels-up-again",
         at=QUEUE + "_forget",
-        old="self._channels_of(task)",
+        old="task.channels",
         new="()",
         killer=GHOST,
         on=ONE,
@@ -60,7 +60,7 @@ MUTANTS = patches(
     Patch(
         "max-ts-stays",
         at=STATISTICS + "commit",
-        old="max(tracked.max_ts, end)",
+        old="max(tracked.max_ts, ts)",
         new="tracked.max_ts",
         killer="proxy.least_and_greatest_are_exact",
         on=TWO,

@@ -21,8 +21,8 @@ MUTANTS = patches(
     Patch(
         "a-version-is-compared-once",
         at="proxy/gateway.py:Gateway._write",
-        old="self._check_again(task, known, proxy)",
-        new="pass",
+        old="collection, known, proxy.meta",
+        new="collection, None, None",
         killer="conformance",
         on=Host("retries-driven-a-version-is-compared-once", RetriesAdapter),
         source="seed 002, DDL",

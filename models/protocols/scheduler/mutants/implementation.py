@@ -9,15 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 from tidemark.impl.ports import Preemption
-from tidemark.impl.proxy.queues import QueueParts
-from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.stepped_lock import SteppedLock
-from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.scheduler.program import SchedulerProgram, scheduler
+from tidemark.models.protocols.scheduler.program import scheduler
 
 _VARIANTS = "tidemark.spec.scheduler.variants.other_rules"
 QUEUES = "proxy/queues.py:ProxyQueues."
@@ -166,10 +162,23 @@ MUTANTS = patches(
         source="hazard 12",
         says="A call that has timed out is over.",
     ),
+    Patch(
+        "the-lock-is-unfair",
+        at=QUEUE + "__init__",
+        old="self.stats_lock = SteppedLock(preemption)",
+        new=f"""from {__name__} import UnfairLock
+
+        self.stats_lock = UnfairLock(preemption)""",
+        killer="scheduler.a_caller_hears",
+        on=Host("scheduler-endless", scheduler),
+        source="seed 004, 6.6.1: WaitToFinish",
+        tier="full",
+        says="A task that is over never gets the lock: others take it again and again. The next one waits.",
+    ),
 )
 
 
-class _UnfairLock(SteppedLock):
+class UnfairLock(SteppedLock):
     """Of those who wait for the lock, the last one has it next."""
 
     def __init__(self, preemption: Preemption) -> None:
@@ -193,20 +202,3 @@ class _UnfairLock(SteppedLock):
             del self.users[0]
             if self._waiting:
                 self._waiting.pop().set()
-
-
-class _Unfair(DmlTaskQueue):
-    def __init__(self, *, preemption: Preemption, **rest: Any) -> None:
-        super().__init__(preemption=preemption, **rest)
-        self.stats_lock = _UnfairLock(preemption)
-
-
-@mutant(
-    killer="scheduler.a_caller_hears",
-    source="seed 004, 6.6.1: WaitToFinish",
-    instance="scheduler-endless",
-    tier="full",
-)
-def the_lock_is_unfair(**scenario: Any) -> SchedulerProgram:
-    """A task that is over never has its turn: others take the lock again and again. The next one waits."""
-    return scheduler(parts=QueueParts(queue=_Unfair), **scenario)

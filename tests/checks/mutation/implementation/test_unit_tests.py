@@ -24,24 +24,24 @@ from tidemark.models.rooms import ROOT
 
 PACKAGE = "tidemark.impl"
 FILE = "proxy/statistics.py"
-LEAST = f"{FILE}:ScanStatistics.least/min-to-max@1"
+LEAST = f"{FILE}:ChannelStatistics.least/not-in-to-in@1"
 TEST = """
-from tidemark.impl.proxy.statistics import ScanStatistics
+from tidemark.impl.proxy.statistics import ChannelStatistics
 
 def test_least():
-    found = ScanStatistics()
+    found = ChannelStatistics()
     for ts in (3, 2):
-        found.commit(["x"], ts, ts)
+        found.commit(["x"], ts)
     assert found.snapshot()["x"].min_ts == 2
 """
 SETTINGS = "[pytest]\naddopts = --strict-config\ncache_dir = cached\nfilterwarnings = error\n"
 SLIP = Patch(
-    "the-greatest-is-published",
-    at=f"{FILE}:ScanStatistics.least",
-    old="min(",
-    new="max(",
-    source="facts 2",
-    says="A proxy publishes the greatest timestamp of a channel.",
+    "the-least-is-forgotten",
+    at=f"{FILE}:ChannelStatistics.least",
+    old="not in tracked",
+    new="in tracked",
+    source="facts 3.1",
+    says="The least timestamp leaves the heap though its task is unfinished.",
 )
 SLIPS = (SLIP,)
 HERE = f"{__name__}:SLIPS"
@@ -102,7 +102,7 @@ def _plan(**given: object) -> Plan:
 def test_slips_are_tried_with_the_mutants_that_rules_make(host: UnitTests):
     plan = _plan(slips=HERE)
     (slip,) = [mutant for mutant in plan.mutants if mutant.operator == "slip"]
-    assert slip.id == f"{FILE}:ScanStatistics.least/slip:the-greatest-is-published"
+    assert slip.id == f"{FILE}:ChannelStatistics.least/slip:the-least-is-forgotten"
     assert slip.line == mutant_of(plan.target.root, LEAST).line
     (trial,) = Farm(plan.target, seconds={}).trials([(slip.id, [host])])
     assert (trial.fate, trial.host) == (Fate.KILLED, host.name)

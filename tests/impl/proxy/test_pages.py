@@ -4,16 +4,24 @@ import pytest
 
 from tidemark.impl.proxy.pages import Page
 
-ROWS = [(1, "a"), (2, "b"), (2, "c"), (5, "d")]
+ROWS = [(0, "a"), (2, "b"), (2, "c"), (10, "d")]
 
 
 @pytest.mark.parametrize(
     ("limit", "after", "keys"),
-    [(1, None, [1]), (2, None, [1, 2, 2]), (9, None, [1, 2, 2, 5]), (1, 1, [2, 2]), (2, 2, [5]), (1, 5, [])],
+    [
+        (1, None, [0]),
+        (2, None, [0, 2, 2]),
+        (9, None, [0, 2, 2, 10]),
+        (1, 0, [2, 2]),
+        (2, 2, [10]),
+        (1, 10, []),
+    ],
 )
 def test_a_page_has_all_rows_of_its_keys(limit, after, keys):
     page = Page(limit, after, {} if after is None else {"x": 7})
     assert [key for key, _ in page.cut(ROWS)] == keys
+    assert [key for key, _ in page.cut(ROWS[::-1])] == keys[::-1]
     assert (page.first is None) == (after is None)
 
 
