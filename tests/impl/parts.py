@@ -32,8 +32,8 @@ OWNER = Owner(node_id="node-1", term=1)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock begins at 0 and jumps to the next timer: for work without files and sockets. A loop at
-    rest without timers fails.
+    """A loop whose clock begins at 0 and jumps to the next timer: for work without files and sockets. It fails
+    at rest without timers.
     """
 
     def __init__(self) -> None:
