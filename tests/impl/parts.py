@@ -32,8 +32,9 @@ OWNER = Owner(node_id="node-1", term=1)
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """A loop whose clock begins at 0 and jumps to the next timer: for work without files and sockets. It fails
-    at rest without timers.
+    """A loop whose clock begins at 0 and jumps to the next timer: for work without files and sockets.
+
+    It fails at rest without timers.
     """
 
     def __init__(self) -> None:
@@ -143,7 +144,9 @@ class Scene:
     def __init__(self, script: str) -> None:
         self.hand = HandClock()
         self.seen: list[str] = []
-        self.script = {name: given.split(",") for name, given in re.findall(r"(\w+)=(\S+)", script)}
+        self.script: dict[str, list[str]] = {
+            name: given.split(",") for name, given in re.findall(r"(\w+)=(\S+)", script)
+        }
 
     def note(self, words: str) -> None:
         """Raise RuntimeError for what has no end."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from tidemark.models.simulation.world.process import Process
+from tidemark.impl.ports import Preemption
 
 
 class MemoryFiles:
@@ -15,7 +15,7 @@ class MemoryFiles:
         forced: what a power failure would leave of each file.
     """
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Preemption) -> None:
         self._process = process
         self.content: dict[Path, bytes] = {}
         self.forced: dict[Path, bytes] = {}

@@ -79,7 +79,7 @@ class CoordinatorProgram(Program):
 
     def final(self) -> Hashable:
         """Return how it has ended."""
-        return tuple(self.observe().values())
+        return tuple((self.observe() or {}).values())
 
 
 class CatalogProgram(CoordinatorProgram):

@@ -15,7 +15,7 @@ from tidemark.impl.client.client import Client
 from tidemark.impl.client.schemas import MISMATCH
 from tidemark.impl.cluster.server import LocalConnection
 from tidemark.impl.proxy.config import ProxyConfig
-from tidemark.impl.proxy.gateway import Gateway
+from tidemark.impl.proxy.gateway import Collections, Gateway
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
@@ -110,7 +110,7 @@ class ClientProgram(CoordinatorProgram):
         return [
             LocalConnection(
                 Gateway(
-                    host=_Host(proxy), oracle=self, collections=catalog, segments=self,
+                    host=_Host(proxy), oracle=self, collections=cast("Collections", catalog), segments=self,
                     reader=_Nothing(), flushes=_Nothing(),
                 )
             )

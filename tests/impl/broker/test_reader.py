@@ -37,7 +37,7 @@ def test_a_reader_gets_what_was_appended_and_pauses_only_when_nothing_is_new():
         clock = Clock(log, (1,), (), (2, 3), (4,))
         reader = FileEntryLog(ROOT, clock=clock, poll_seconds=0.5, files=files)
         both = await asyncio.gather(reader.read(CHANNEL, 1), reader.read(CHANNEL, 1))
-        assert both == [log.entries, log.entries]
+        assert list(both) == [log.entries, log.entries]
         assert clock.pauses == [0.5]
         for place, pauses in ((3, 3), (2, 3), (4, 4), (1, 4)):
             assert await reader.read(CHANNEL, place) == log.entries[place - 1 :]

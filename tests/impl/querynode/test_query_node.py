@@ -438,7 +438,7 @@ def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes,
         preemption=NoPreemption(),
         config=QueryNodeConfig(),
     )
-    visible = {}
+    visible: dict[int, list[int]] = {}
     for ts, (segment, key, deletes) in enumerate(writes, start=1):
         if deletes:
             delegator.delete(delete(ts, key))

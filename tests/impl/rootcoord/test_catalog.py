@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -19,6 +20,7 @@ from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.values.collection_version import CollectionVersion
+from tidemark.impl.values.report import TimeTickReport
 
 CHANNELS = ("p_", "q_")
 
@@ -34,7 +36,7 @@ class World:
         self.free = 7
         self.logged = []
         self.proxies = ["1"]
-        self.told = Counter()
+        self.told: Counter[str] = Counter()
         self.happens = {}
         self.story = []
         self.asked = asyncio.Event()
@@ -189,7 +191,10 @@ CALLS = st.one_of(
     st.tuples(st.sampled_from(["create", "alter", "drop", "drop_alias"]), NAMES),
     st.tuples(st.sampled_from(["create_alias", "alter_alias"]), NAMES, NAMES),
 )
-ARGUMENTS = {"create": {"shards": 2, "schema": "first"}, "alter": {"schema": "next"}}
+ARGUMENTS: dict[str, dict[str, Any]] = {
+    "create": {"shards": 2, "schema": "first"},
+    "alter": {"schema": "next"},
+}
 
 
 async def call(catalog, method, *names):
@@ -211,7 +216,8 @@ def is_right(there, method, name, collection=None):
 @given(st.lists(CALLS, max_size=12), st.integers(0, 12))
 def test_the_catalogue_is_a_table_of_names(calls, restart):
     async def scenario(world):
-        catalog, there, logged = await world.catalog(), {}, []
+        there: dict[str, str] = {}
+        catalog, logged = await world.catalog(), []
         for number, (method, *names) in enumerate(calls):
             if number == restart:
                 catalog = await world.catalog()
@@ -399,8 +405,8 @@ def test_a_report_is_handed_on():
             self.report = report
 
     async def scenario():
-        root_coord = RootCoord()
-        await DirectRootCoordClient(root_coord).update_channel_time_tick("a report", deadline=1)
-        assert root_coord.report == "a report"
+        root_coord, report = cast("Any", RootCoord()), TimeTickReport(1, (), 2)
+        await DirectRootCoordClient(root_coord).update_channel_time_tick(report, deadline=1)
+        assert root_coord.report is report
 
     run(scenario())

@@ -172,7 +172,11 @@ def test_whoever_waits_for_a_condition_looks_again_at_each_change_and_not_else()
         changes, level, looks = Changes(), [0], []
 
         async def wait(reached):
-            await changes.until(lambda: looks.append(reached) or level[0] >= reached)
+            def look():
+                looks.append(reached)
+                return level[0] >= reached
+
+            await changes.until(look)
 
         waiting = [asyncio.create_task(wait(reached)) for reached in (0, 1, 2)]
         for level[0] in (0, 1, 2):
