@@ -36,7 +36,7 @@ class World:
         self.free = 7
         self.logged = []
         self.proxies = ["1"]
-        self.told: Counter[str] = Counter()
+        self.told: Counter[Any] = Counter()
         self.happens = {}
         self.story = []
         self.asked = asyncio.Event()

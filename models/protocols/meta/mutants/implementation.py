@@ -178,8 +178,8 @@ CLIENTS = (
     Patch(
         "the-schema-is-checked-before-the-timestamp",
         at=GATEWAY + "_write",
-        old="self._check_again(task, known, proxy)",
-        new="pass",
+        old="collection, known, proxy.meta",
+        new="collection, None, None",
         killer="a_row_is_made_for_the_schema_of_its_time",
         on=CLIENT,
         source=DDL,
