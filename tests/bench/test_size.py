@@ -6,10 +6,10 @@ import pytest
 
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 
-BOUNDS = {"lines": 252_000, "code": 145_200, "data": 20_900, "locks": 2_750}
+BOUNDS = {"lines": 239_500, "code": 137_500, "data": 19_700, "locks": 2_700}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 4.4, 17.4, 20, 48
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 3.4, 7.1, 18, 45
 
 TEXT = '''"""A docstring
 of two lines."""
