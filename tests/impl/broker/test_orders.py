@@ -92,7 +92,7 @@ async def test_a_disk_that_fails_leaves_the_outcome_unknown():
 
 
 @pytest.mark.every_order
-async def test_whoever_is_cancelled_while_it_waits_disturbs_nobody_else():
+async def test_a_cancelled_append_disturbs_no_other():
     files = MemoryFiles(Script())
     log = ChannelLog(ROOT, CHANNEL, files=files)
     running = asyncio.create_task(log.run())

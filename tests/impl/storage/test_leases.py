@@ -97,7 +97,7 @@ def test_one_leads_as_long_as_its_lease_and_saves_what_never_falls(window: Windo
 
 
 @pytest.mark.parametrize("window", ["memory", "sqlite"], indirect=True)
-def test_who_waits_for_the_key_looks_again_after_a_pause(
+def test_a_waiting_server_asks_for_the_key_after_a_pause(
     window: Window, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pauses: list[float] = []
@@ -119,7 +119,7 @@ def test_who_waits_for_the_key_looks_again_after_a_pause(
     assert pauses == [POLL]
 
 
-def test_a_server_that_has_ended_is_evicted_and_a_lease_from_the_future_is_over(tmp_path: Path) -> None:
+def test_a_server_that_has_ended_is_evicted_and_a_lease_from_the_future_is_void(tmp_path: Path) -> None:
     async def scenario() -> None:
         window = Window("sqlite", tmp_path)
         store: SqliteOracleStore = window.store
@@ -201,7 +201,7 @@ def test_keys_and_leases_in_etcd_go_with_their_leader(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("silent", [0, 2])
-def test_who_waits_for_the_key_in_etcd_watches_it(tmp_path: Path, silent: int) -> None:
+def test_a_waiting_server_watches_the_key_in_etcd(tmp_path: Path, silent: int) -> None:
     async def scenario() -> None:
         window = Window("etcd", tmp_path)
         gateway = window.gateway

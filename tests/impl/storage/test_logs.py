@@ -334,7 +334,7 @@ def test_a_term_looks_at_the_files_if_an_append_has_failed_while_it_waited() -> 
         play(scenario(Disk(), faults))
 
 
-def test_who_reads_before_the_first_term_waits_for_it() -> None:
+def test_a_read_before_the_first_term_waits() -> None:
     async def scenario() -> None:
         disk = Disk()
         log = _log(disk)

@@ -206,7 +206,7 @@ def _held(file: Path) -> list[str]:
 
 
 @every_store
-def test_a_call_that_fails_is_done_or_not_and_the_store_goes_on(kind: Any, folder: Path) -> None:
+def test_a_call_that_fails_is_done_or_not_and_the_store_works(kind: Any, folder: Path) -> None:
     calls, states = STORES[kind], [_held(folder / "none")]
 
     async def faultless() -> None:
@@ -261,7 +261,7 @@ def test_another_process_may_make_the_same_file_meanwhile(kind: Any, folder: Pat
 
 
 @every_store
-def test_a_call_that_is_cancelled_is_done_or_not_and_the_store_goes_on(kind: Any, folder: Path) -> None:
+def test_a_call_that_is_cancelled_is_done_or_not_and_the_store_works(kind: Any, folder: Path) -> None:
     async def scenario(steps: int, again: int) -> bool:
         file, connector = folder / f"{steps}-{again}", Connector()
         store = kind(file, database=connector.database(file))

@@ -167,7 +167,7 @@ def test_each_target_is_served_in_its_time(events, seen):
     run(scenario(), loop=VirtualLoop)
 
 
-def test_whoever_waits_for_a_condition_looks_again_at_each_change_and_not_else():
+def test_a_condition_is_checked_at_each_change_only():
     async def scenario():
         changes, level, looks = Changes(), [0], []
 

@@ -101,7 +101,7 @@ def test_a_tick_is_drawn_when_no_admission_is_under_way():
     run(scenario())
 
 
-def test_a_term_that_is_over_notes_nothing():
+def test_an_ended_term_notes_nothing():
     async def scenario():
         acks = manager(Edges())
         late, lost, new = (Append(CHANNEL) for _ in range(3))
@@ -422,7 +422,7 @@ def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
 # Readers.
 
 
-def test_a_reader_hands_each_message_on_once_and_goes_on_before_an_open_transaction():
+def test_a_reader_yields_each_message_once_and_continues_before_an_open_transaction():
     async def scenario():
         edges = Edges()
         begin, body = (
@@ -446,7 +446,7 @@ def test_a_reader_hands_each_message_on_once_and_goes_on_before_an_open_transact
     run(scenario())
 
 
-def test_a_reader_goes_on_before_a_message_that_is_later_than_its_tick():
+def test_a_reader_continues_before_a_message_that_is_later_than_its_tick():
     async def scenario():
         edges = Edges()
         for message in (insert(5, 7), TransactionMessage(2, CHANNEL, Part.BEGIN, until=100), Tick(3)):
