@@ -43,5 +43,6 @@ def program(make: Callable[[S], P], scenario: type[S]) -> Callable[..., P]:
         return make(what)
 
     fresh.__doc__ = scenario.__doc__
+    fresh.__wrapped__ = scenario  # type: ignore[attr-defined]  # errors name its place
     fresh.__signature__ = inspect.signature(scenario)  # type: ignore[attr-defined]
     return fresh
