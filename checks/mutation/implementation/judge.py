@@ -24,7 +24,7 @@ from tidemark.checks.mutation.implementation.hosts import AnyHost, Kind, hosts_o
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
-from tidemark.checks.mutation.implementation.unit_tests import unit_tests_of
+from tidemark.checks.mutation.implementation.unit_tests import UnitTests, unit_tests_of
 from tidemark.checks.verdicts.asking import taken_over_from
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
@@ -91,10 +91,15 @@ class Plan:
         return cls(entry, whole, target, hosts, tuple(one for one in rest if one.id in chosen))
 
     def orders(self, reaches: Mapping[str, Reach] | None) -> list[Order]:
-        """Each mutant with the hosts that are to try it; all hosts if it is not known what they run."""
+        """Each mutant with the hosts that are to try it: all hosts if it is not known what they run, tests that
+        name its file before other tests.
+        """
         if reaches is None:
-            return [(mutant.id, self.hosts) for mutant in self.mutants]
+            return [(mutant.id, self._likely_first(mutant.file)) for mutant in self.mutants]
         return [(mutant.id, in_order(self.hosts, reaches, mutant)) for mutant in self.mutants]
+
+    def _likely_first(self, file: str) -> list[AnyHost]:
+        return sorted(self.hosts, key=lambda one: isinstance(one, UnitTests) and not one.names(file))
 
 
 def sampled(ids: Sequence[str], size: int, seed: int) -> frozenset[str]:

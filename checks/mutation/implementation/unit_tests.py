@@ -6,6 +6,7 @@ import io
 from collections.abc import Iterable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -32,6 +33,11 @@ class UnitTests:
         """The command that runs the same with the code as it is written."""
         return f"python -m pytest {self.name}"
 
+    def names(self, file: str) -> bool:
+        """Whether the tests import that file of the implementation themselves."""
+        module = file.removesuffix(".py").replace("/", ".")
+        return module in _text(self.root / self.name)
+
     def failed(self) -> str:
         """Run them with the code that is loaded now. Returns the id of the first test that fails, or "".
 
@@ -44,6 +50,11 @@ class UnitTests:
         if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
             raise RuntimeError(f"pytest {self.name} ended with exit status {int(status)}: {first.error}")
         return first.failed
+
+
+@cache
+def _text(file: Path) -> str:
+    return file.read_text(encoding="utf-8")
 
 
 def unit_tests_of(paths: Iterable[str], root: Path = ROOT) -> list[UnitTests]:

@@ -108,6 +108,15 @@ def test_slips_are_tried_with_the_mutants_that_rules_make(host: UnitTests):
     assert (trial.fate, trial.host) == (Fate.KILLED, host.name)
 
 
+def test_tests_that_name_the_file_come_first():
+    plan = _plan(tests=("tests/impl/proxy/test_queue.py", "tests/impl/proxy/test_statistics.py"))
+    (_, hosts), *_ = plan.orders(None)
+    assert [host.name for host in hosts] == [
+        "tests/impl/proxy/test_statistics.py",
+        "tests/impl/proxy/test_queue.py",
+    ]
+
+
 def test_a_slip_of_another_file_is_named(monkeypatch: pytest.MonkeyPatch):
     away = replace(SLIP, at="proxy/ticker.py:ChannelsTimeTicker.tick", old="async def", new="def")
     monkeypatch.setitem(globals(), "SLIPS", (away,))
