@@ -91,8 +91,8 @@ class Plan:
         return cls(entry, whole, target, hosts, tuple(one for one in rest if one.id in chosen))
 
     def orders(self, reaches: Mapping[str, Reach] | None) -> list[Order]:
-        """Each mutant with the hosts that are to try it: all hosts if it is not known what they run, tests that
-        name its file before other tests.
+        """Each mutant with the hosts that try it: all hosts if it is not known what they run, tests that name
+        its file before other tests.
         """
         if reaches is None:
             return [(mutant.id, self._likely_first(mutant.file)) for mutant in self.mutants]
