@@ -82,7 +82,10 @@ MUTANTS = patches(
         "timeout-is-a-success",
         at="rpc.py:Calls.call",
         old="except TimeoutError as late:",
-        new="except TimeoutError as late:\n            return SaveOutcome.RECORDED",
+        new=(
+            "except TimeoutError as late:\n            from tidemark.impl.types import SaveOutcome\n"
+            "            return SaveOutcome.RECORDED"
+        ),
         killer="answered_is_stored",
         on=Host("channels-deadline", channels),
         source="facts 7.6; B14",
