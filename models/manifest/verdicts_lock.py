@@ -3,7 +3,7 @@
 A line for an entry: its section and name, its counts, and behind a bar the ids of what is not exercised::
 
     instance retries-tiny distinct=118 generated=249 depth=11
-    interleave retries-impl executions=8 blocked=0 steps=122 | vacuity.action.refuse, vacuity.action.learn
+    interleave ddl-impl-dummy executions=8 blocked=0 steps=122 | vacuity.action.append
 
 A manifest may state counts itself: numbers that are known from elsewhere. They must not contradict the lock.
 """

@@ -2,19 +2,19 @@
 
 A module of mutants lists them::
 
-    ALONE = Host("retries-impl-client", client_life.life)
+    BEHIND = Host("sessions-impl-falls-behind", sessions)
 
     MUTANTS = patches(
         __name__,
         Patch(
-            "a-session-has-its-latest-timestamp",
-            at="client/session.py:Session._note",
-            old="max(self.timestamp, ts)",
-            new="ts",
-            killer="a_session_knows_its_greatest_timestamp",
-            on=ALONE,
-            source="facts 6.1",
-            says="An answer at an older moment sets the session back.",
+            "a-refused-watch-goes-on",
+            at="rootcoord/session_watch.py:SessionWatch._list_again",
+            old="self.revision = await self._sync.list_again(self._sessions.take_over)",
+            new="self.revision += 1",
+            killer="refinement",
+            on=BEHIND,
+            source="seed 004: service discovery",
+            says="A watch that is refused continues behind what the store has forgotten.",
         ),
     )
 
