@@ -15,7 +15,7 @@ from tidemark.impl.streaming.config import StreamingConfig
 from tidemark.impl.timestamp import MAX_LOGICAL
 from tidemark.impl.tso.config import OracleConfig
 
-pursuit = partial(Pursuit, now=time.monotonic)
+pursuit = partial(Pursuit, now=time.monotonic_ns)
 LEASE = partial(OracleConfig, lease=15.0)
 NUMBERS = (
     (DataNodeConfig, 1, "full_buffer_bytes stale_after_ts memory_watermark_bytes max_positions_per_rpc"),

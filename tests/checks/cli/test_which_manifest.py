@@ -46,7 +46,7 @@ VALUES = {
 }
 """Of each parameter that some command requires: an entry, or something of the right form."""
 
-OF_THE_SUITE = {"evidence", "replay", "show findings", "show places"}
+OF_THE_SUITE = {"evidence", "replay", "show findings", "show places", "show sources"}
 """They take a manifest, and have an answer without: on what the suite claims, has found and implements; on a
 damaged token.
 """

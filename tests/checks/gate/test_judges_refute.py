@@ -28,7 +28,9 @@ def judge_of(task: Task) -> str:
 
 EVERY = list(all_tasks(map(load, manifest_files())))
 TASKS = [task for task in EVERY if task.entry.tier is Tier.FAST]
-HOSTS = {task.entry.name: judge_of(task) for task in EVERY if task.judge in ("explore", "interleave")}
+HOSTS = {
+    task.entry.name: judge_of(task) for task in EVERY if task.judge in ("explore", "interleave", "conform")
+}
 JUDGED = sorted({(task.manifest.name, judge_of(task)) for task in TASKS})
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from tidemark.models.findings import finding_files, load_findings
 from tidemark.models.manifest import (
+    ConformEntry,
     InstanceEntry,
     InterleaveEntry,
     Manifest,
@@ -27,7 +28,9 @@ TEXTS = frozenset({".py", ".toml", ".md"})
 
 def protocols(manifest: Manifest) -> set[str]:
     """Every class that the manifest has traced: the protocol, its variants, its mutants."""
-    programs = {entry.name for entry in manifest.entries() if isinstance(entry, InterleaveEntry)}
+    programs = {
+        entry.name for entry in manifest.entries() if isinstance(entry, InterleaveEntry | ConformEntry)
+    }
     variants = {
         entry.protocol for entry in manifest.entries() if isinstance(entry, InstanceEntry | ProofEntry)
     }
