@@ -91,15 +91,18 @@ class Plan:
         return cls(entry, whole, target, hosts, tuple(one for one in rest if one.id in chosen))
 
     def orders(self, reaches: Mapping[str, Reach] | None) -> list[Order]:
-        """Each mutant with the hosts that try it: all hosts if it is not known what they run, tests that name
-        its file before other tests.
+        """Each mutant with the hosts that try it. If it is not known what they run these are all hosts, and
+        tests that name its file come first.
         """
         if reaches is None:
             return [(mutant.id, self._likely_first(mutant.file)) for mutant in self.mutants]
         return [(mutant.id, in_order(self.hosts, reaches, mutant)) for mutant in self.mutants]
 
     def _likely_first(self, file: str) -> list[AnyHost]:
-        return sorted(self.hosts, key=lambda one: isinstance(one, UnitTests) and not one.names(file))
+        def place(host: AnyHost) -> int:
+            return (0 if host.names(file) else 2) if isinstance(host, UnitTests) else 1
+
+        return sorted(self.hosts, key=place)
 
 
 def sampled(ids: Sequence[str], size: int, seed: int) -> frozenset[str]:
