@@ -22,12 +22,13 @@ from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample
-from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, refuted
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.conformance import Adapter, ConformanceRun, Journal, Mismatch, machine, shortest
 from tidemark.models.conformance.draws import same_draws_everywhere
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, ConformEntry, Kind
 from tidemark.models.refinement.step import StepChecker
+from tidemark.models.simulation.execution import CLOSED_WORLD
 from tidemark.spec.language.references import load_callable
 
 CLAIM = "conformance"
@@ -66,7 +67,14 @@ class ConformJudge:
         counts = {"examples": walks.made, "performed": walks.steps}
         bounds = f"{entry.examples} walks of at most {entry.steps} steps, seed {context.seed}"
         over = (counts, bounds, seconds)
-        if walks.broken is not None:  # the walks end at the first failure: what they cover says nothing
+        violation = walks.violation()
+        if violation is not None and violation.kind == CLOSED_WORLD:
+            subject = context.subject(entry, self.name, CLAIM)
+            reason = f"the program cannot be explored: {violation.message}"
+            return [
+                inconclusive(subject, reason=reason, counts=counts, bounds=bounds, replay=self._replay(entry))
+            ]
+        if violation is not None:  # the walks end at the first failure: what they cover says nothing
             return [self._conformance(entry, context, over, walks.shown())]
         return [
             self._conformance(entry, context, over, None),

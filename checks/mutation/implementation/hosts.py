@@ -174,7 +174,11 @@ def _driven(entry: ConformEntry, context: Context) -> Answer:
         walks = Walks(few, context.seed)
         walks.run()
         violation = walks.violation()
-        return Answer(Kind.SAME) if violation is None else Answer(Kind.CLAIM, CLAIM, violation.message)
+        if violation is None:
+            return Answer(Kind.SAME)
+        if violation.kind == CLOSED_WORLD:
+            return Answer(Kind.COUNT, words=f"inconclusive: {violation.message}")
+        return Answer(Kind.CLAIM, CLAIM, violation.message)
     failing = Drive.of(few, context).failing()
     return Answer(Kind.SAME) if failing is None else Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
 

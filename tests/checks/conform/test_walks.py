@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from typing import Any
 
 import pytest
@@ -9,11 +10,16 @@ import pytest
 from tidemark.checks.conform.judge import JUDGE
 from tidemark.checks.conform.walks import Walks
 from tidemark.checks.interleave.again import replay_token
+from tidemark.checks.mutation.implementation.hosts import Host, Kind, ask
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome
 from tidemark.models.manifest import ConformEntry, Manifest, ManifestError, load, parse
+from tidemark.models.protocols.sessions.program import SessionsProgram, SessionsScenario
+from tidemark.models.refinement.scenario import program
 from tidemark.models.rooms import ROOT
+from tidemark.models.simulation.world.process import Process
+from tidemark.models.simulation.world.world import World
 
 SESSIONS = load(ROOT / "models" / "protocols" / "sessions" / "manifest.toml")
 PROGRAM = "tidemark.models.protocols.sessions.program:sessions"
@@ -88,6 +94,28 @@ def test_a_fault_is_found_made_short_and_replayed():
     assert len(verdict.counterexample.steps) <= 12
     replayed = replay_token(verdict.counterexample.token, [_manifest(entry)])
     assert (replayed.name, replayed.violation is None) == ("walked", False)
+
+
+class OpensASocket(SessionsProgram):
+    def populate(self, world: World) -> None:
+        super().populate(world)
+        world.process("outside", self._reach_out)
+
+    async def _reach_out(self, process: Process) -> None:
+        await process.point("outside")
+        socket.socket()
+
+
+def test_what_the_simulation_refuses_says_nothing_of_the_program(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("tidemark.models.protocols.sessions.program.sessions", outside)
+    entry = _entry()
+    found = _verdicts(entry)
+    assert {claim: one.outcome for claim, one in found.items()} == {"conformance": Outcome.INCONCLUSIVE}
+    assert "the program cannot be explored" in found["conformance"].reason
+    assert ask(Host(_manifest(entry), entry)).kind is Kind.COUNT
+
+
+outside = program(OpensASocket, SessionsScenario)
 
 
 def test_a_program_without_a_specification_is_refused():
