@@ -127,14 +127,8 @@ class Edit:
         text = self._text()
         node = self._node(text)
         lines = text.splitlines(keepends=True)
-        before, own, after = (
-            "".join(part)
-            for part in (
-                lines[: node.lineno - 1],
-                lines[node.lineno - 1 : node.end_lineno],
-                lines[node.end_lineno :],
-            )
-        )
+        first, last = node.lineno - 1, node.end_lineno
+        before, own, after = ("".join(part) for part in (lines[:first], lines[first:last], lines[last:]))
         if own.count(self.old) != 1:
             raise PatchError(
                 f"{self.old!r} stands there {own.count(self.old)} times, not once",

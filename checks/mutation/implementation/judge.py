@@ -24,7 +24,7 @@ from tidemark.checks.mutation.implementation.hosts import AnyHost, Kind, hosts_o
 from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
-from tidemark.checks.mutation.implementation.unit_tests import UnitTests, unit_tests_of
+from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.asking import taken_over_from
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
@@ -163,7 +163,10 @@ def reaches_of(plan: Plan, *, progress: Progress) -> dict[str, Reach]:
     """
     found = {}
     for number, host in enumerate(plan.hosts, start=1):
-        reach = reach_of(host, plan.whole.files, plan.target)
+        try:
+            reach = reach_of(host, plan.whole.files, plan.target)
+        except NoTestRunError as error:
+            raise BadInputError(str(error), remedy=f"first make them run: {host.replay}") from error
         if reach.answer.kind is not Kind.SAME:
             raise BadInputError(
                 f"{host.name} is not green without any mutant: {reach.answer.words}",

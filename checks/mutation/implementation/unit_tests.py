@@ -19,6 +19,10 @@ QUIETLY = ("-q", "-x", "--assert=plain", "-n0", "-p", "no:faulthandler")
 """One process, and the first failure ends it. Rewritten assertions cost time, and nobody reads them here."""
 
 
+class NoTestRunError(Exception):
+    """No test was run, or pytest ended with an error of its own: nothing is known of the mutant."""
+
+
 @dataclass(frozen=True)
 class UnitTests:
     """The tests of one file. name: its path. root: the folder in which that begins."""
@@ -41,14 +45,14 @@ class UnitTests:
     def failed(self) -> str:
         """Run them with the code that is loaded now. Returns the id of the first test that fails, or "".
 
-        Raises RuntimeError if no test is run, or pytest ends with an error of its own.
+        Raises NoTestRunError if no test is run, or pytest ends with an error of its own.
         """
         first = _First()
         # The cache has a place of its own: without its plugin the settings that name it are refused.
         with _silently(), chdir(self.root), TemporaryDirectory() as cache:
             status = pytest.main([*QUIETLY, "-o", f"cache_dir={cache}", self.name], plugins=[first])
         if status not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED):
-            raise RuntimeError(f"pytest {self.name} ended with exit status {int(status)}: {first.error}")
+            raise NoTestRunError(f"pytest {self.name} ended with exit status {int(status)}: {first.error}")
         return first.failed
 
 

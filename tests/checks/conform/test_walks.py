@@ -19,7 +19,6 @@ from tidemark.models.protocols.sessions.program import SessionsProgram, Sessions
 from tidemark.models.refinement.scenario import program
 from tidemark.models.rooms import ROOT
 from tidemark.models.simulation.world.process import Process
-from tidemark.models.simulation.world.world import World
 
 SESSIONS = load(ROOT / "models" / "protocols" / "sessions" / "manifest.toml")
 PROGRAM = "tidemark.models.protocols.sessions.program:sessions"
@@ -97,19 +96,13 @@ def test_a_fault_is_found_made_short_and_replayed():
 
 
 class OpensASocket(SessionsProgram):
-    def populate(self, world: World) -> None:
-        super().populate(world)
-        world.process("outside", self._reach_out)
-
-    async def _reach_out(self, process: Process) -> None:
-        await process.point("outside")
+    async def _compact(self, process: Process) -> None:
         socket.socket()
 
 
 def test_what_the_simulation_refuses_says_nothing_of_the_program(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("tidemark.models.protocols.sessions.program.sessions", outside)
-    entry = _entry()
-    found = _verdicts(entry)
+    found = _verdicts(entry := _entry())
     assert {claim: one.outcome for claim, one in found.items()} == {"conformance": Outcome.INCONCLUSIVE}
     assert "the program cannot be explored" in found["conformance"].reason
     assert ask(Host(_manifest(entry), entry)).kind is Kind.COUNT

@@ -68,6 +68,15 @@ async def errors_of(*callers):
     return [type(one) for one in await asyncio.gather(*callers, return_exceptions=True)]
 
 
+async def held(world):
+    """A write that waits in its log."""
+    await world.serves()
+    world.streams.gates["a"] = asyncio.Event()
+    begun = world.write()
+    await settle()
+    return begun
+
+
 def test_ticks_and_reports_come_after_their_pauses_whatever_became_of_the_last_one():
     async def scenario(world):
         world.oracle.fails = 1
@@ -231,10 +240,7 @@ def test_a_stop_ends_all_work_and_tells_the_callers():
         assert await errors_of(early) == [ProxyClosedError]
 
         world = World()
-        await world.serves()
-        world.streams.gates["a"] = asyncio.Event()
-        begun = world.write()
-        await settle()
+        begun = await held(world)
         await world.proxy.stop()
         assert await errors_of(begun, world.write()) == [ProxyEndedError, ProxyClosedError]
         assert (world.streams.running, world.proxy.meta.closed) == (0, True)
@@ -247,10 +253,7 @@ def test_a_stop_ends_all_work_and_tells_the_callers():
 
 def test_a_close_waits_for_what_has_begun_and_then_ends_all_work():
     async def scenario(world):
-        await world.serves()
-        world.streams.gates["a"] = asyncio.Event()
-        begun = world.write()
-        await settle()
+        begun = await held(world)
         closing = asyncio.create_task(world.proxy.close())
         assert await errors_of(world.write()) == [ProxyClosedError]
         assert not closing.done()
@@ -264,10 +267,7 @@ def test_a_close_waits_for_what_has_begun_and_then_ends_all_work():
 
 def test_a_close_returns_when_the_proxy_ends_meanwhile():
     async def scenario(world):
-        await world.serves()
-        world.streams.gates["a"] = asyncio.Event()
-        begun = world.write()
-        await settle()
+        begun = await held(world)
         closing = asyncio.create_task(world.proxy.close())
         await settle()
         await world.proxy.stop()

@@ -11,12 +11,13 @@ import pytest
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Kind, ask
-from tidemark.checks.mutation.implementation.judge import Plan
+from tidemark.checks.mutation.implementation.judge import Plan, reaches_of
 from tidemark.checks.mutation.implementation.reach import reach_of
 from tidemark.checks.mutation.implementation.table import measured_text, table_text
 from tidemark.checks.mutation.implementation.trial import FAILING, UNCHANGED, Target
-from tidemark.checks.mutation.implementation.unit_tests import UnitTests, unit_tests_of
+from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.progress import silent
 from tidemark.models.manifest import ImplementationMutants, load
 from tidemark.models.mutation.patches import Patch
 from tidemark.models.mutation.source.mutants import mutant_of
@@ -81,8 +82,11 @@ def test_it_is_known_what_tests_run(host: UnitTests):
 
 def test_tests_that_cannot_be_run_say_nothing(tmp_path: Path):
     (tmp_path / "test_of_nothing.py").write_text("import nothing_of_this_name\n", encoding="utf-8")
-    with pytest.raises(RuntimeError, match="nothing_of_this_name"):
-        ask(UnitTests("test_of_nothing.py", tmp_path))
+    host = UnitTests("test_of_nothing.py", tmp_path)
+    with pytest.raises(NoTestRunError, match="nothing_of_this_name"):
+        ask(host)
+    with pytest.raises(BadInputError, match="nothing_of_this_name"):
+        reaches_of(replace(_plan(), hosts=(host,)), progress=silent)
 
 
 def test_a_folder_without_tests_is_named(tmp_path: Path):
