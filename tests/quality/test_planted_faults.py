@@ -131,7 +131,7 @@ JUDGES = {
         "models/conformance/run.py",
         "if self._state != wanted:",
         "if self._state is None:",
-        "conform/timetick-driven-entries-stay-after-a-round",
+        "conform/store-driven-window-falls",
         ExitCode.MISSING_REFUTATION,
     ),
     "every assumption is needed": (
@@ -194,7 +194,7 @@ JUDGES = {
         "models/conformance/machine.py",
         "self.journal.examples += 1",
         "self.journal.examples += 0",
-        "conform/timetick-driven-entries-stay-after-a-round",
+        "conform/store-driven-window-falls",
         ExitCode.INTERNAL_ERROR,
     ),
 }
