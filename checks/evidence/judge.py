@@ -83,8 +83,8 @@ def history_answers(evidence: Evidence) -> list[Answer]:
 
 def _files(evidence: Evidence, found: Finding) -> None:
     for source in evidence.sources:
-        if source.problem and source.sort is Sort.NONE:
-            aside = "read once" in source.problem or source.path.suffix in _ASIDE
+        if source.problem and source.sort in (Sort.NONE, Sort.OTHER):
+            aside = source.sort is Sort.OTHER or "read once" in source.problem or source.path.suffix in _ASIDE
             if aside:
                 found.notes.append(f"{source.name}: {source.problem}")
             else:
