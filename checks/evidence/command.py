@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from tidemark.checks.evidence import claims
-from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of
+from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of, told
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.order import settle
 from tidemark.checks.evidence.table.events import Events
@@ -179,6 +179,9 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     _say(console, f"read {len(counted)} files, {lines:,} lines, {read.events.num_rows:,} events")
     for note in found.notes:
         _say(console, f"  note: {note}")
+    for answer in found.answers:
+        for sentence, count in answer.reports.items():
+            _say(console, f"  {answer.property_id}: {told(sentence, count)}")
     for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
     if found.idle:
