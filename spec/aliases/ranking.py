@@ -14,10 +14,8 @@ class AliasesRanking(AliasesClaims):
 
     @helpful("a_change_ends", action="invalidate")
     def a_proxy_is_told(s, p: AliasesClaims.Proxy, n: AliasesClaims.Name):
-        """Of the name that has changed."""
         return all_of(s.changing, s.changed[n] == s.now, ~s.told[p]), (p, n)
 
     @helpful("a_change_ends", action="acknowledge")
     def all_are_told(s):
-        """Nobody is left."""
         return s.changing & forall(s.Proxy, lambda p: s.told[p]), ()

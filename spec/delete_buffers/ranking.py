@@ -37,21 +37,17 @@ class DeleteBuffersRanking(DeleteBuffersClaims):
 
     @helpful("the_checkpoint_passes_deletes", action="sync")
     def a_buffer_is_written(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """No save of the segment is under way."""
         return all_of(s.is_ahead(position), s.buffers(g, position), ~s.busy[g]), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="record")
     def a_save_is_recorded(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """Something of it is not in the files."""
         return all_of(s.is_ahead(position), s.saves(g, position), ~s.is_recorded(g)), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="finish")
     def a_save_ends(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """All of it is in the files."""
         return all_of(s.is_ahead(position), s.saves(g, position), s.is_recorded(g)), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="move_checkpoint")
     def the_checkpoint_moves(s, position: DeleteBuffersClaims.Position):
-        """Nothing up to the position is in memory."""
         free = forall(s.Segment, lambda g: ~s.buffers(g, position) & ~s.saves(g, position))
         return s.is_ahead(position) & free, (position,)

@@ -37,27 +37,22 @@ class DeletesRanking(DeletesClaims):
 
     @helpful("the_checkpoint_passes_deletes", action="sync_rows")
     def rows_are_written(s, position: DeletesClaims.Position, g: DeletesClaims.Segment):
-        """Those of a segment."""
         return s.is_ahead(position) & s.has_rows(g, position, "buffered"), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="store_rows")
     def rows_are_recorded(s, position: DeletesClaims.Position, g: DeletesClaims.Segment):
-        """Those up to the position."""
         return s.is_ahead(position) & s.has_rows(g, position, "syncing"), (g, position)
 
     @helpful("the_checkpoint_passes_deletes", action="sync_deletes")
     def deletes_are_written(s, position: DeletesClaims.Position, z: DeletesClaims.Level):
-        """Those of a level-zero segment."""
         return s.is_ahead(position) & s.has_deletes(z, position, "open"), (z,)
 
     @helpful("the_checkpoint_passes_deletes", action="record")
     def deletes_are_recorded(s, position: DeletesClaims.Position, z: DeletesClaims.Level):
-        """The save arrives."""
         return s.is_ahead(position) & s.has_deletes(z, position, "syncing"), (z,)
 
     @helpful("the_checkpoint_passes_deletes", action="finish")
     def the_answer_arrives(s, position: DeletesClaims.Position, z: DeletesClaims.Level):
-        """The deletes leave the memory."""
         return s.is_ahead(position) & s.has_deletes(z, position, "answered"), (z,)
 
     def is_free_up_to(s, position):
@@ -78,10 +73,8 @@ class DeletesRanking(DeletesClaims):
 
     @helpful("the_checkpoint_passes_deletes", action="send_checkpoint")
     def the_checkpoint_is_sent(s, position: DeletesClaims.Position):
-        """Nothing holds it back."""
         return all_of(s.is_ahead(position), s.is_free_up_to(position), s.report < position), (position,)
 
     @helpful("the_checkpoint_passes_deletes", action="store_checkpoint")
     def the_checkpoint_is_stored(s, position: DeletesClaims.Position):
-        """It was sent."""
         return s.is_ahead(position) & (s.report >= position), (position,)

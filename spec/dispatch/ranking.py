@@ -89,13 +89,11 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="build_main")
     def a_main_is_built(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """There is none."""
         waits = s.has_to_come(t, ts) & (s.where[t] == "waiting")
         return waits & (s.main == "none"), (s.least_position(),)
 
     @helpful("ticks_reach_who_takes_them", action="start_deputy")
     def it_gets_a_deputy(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """There is a main dispatcher."""
         waits = s.has_to_come(t, ts) & (s.where[t] == "waiting")
         return waits & (s.main != "none"), (t,)
 
@@ -107,23 +105,19 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="merge")
     def its_merge_ends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The deputy is paused."""
         return s.has_a_deputy(t, ts, "paused"), (t,)
 
     @helpful("ticks_reach_who_takes_them", action="take")
     def it_takes_its_pack(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """That of its deputy, or of the main dispatcher when the next is there."""
         owed = s.has_to_come(t, ts) & (s.where[t] == "main") & s.owed[t]
         return (s.has_a_deputy(t, ts, "running") | owed) & s.full[t], (t,)
 
     @helpful("ticks_reach_who_takes_them", action="read")
     def its_deputy_reads(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, m: DispatchClaims.Message):
-        """A message of the next pack."""
         return all_of(s.has_a_deputy(t, ts, "running"), ~s.full[t], s.is_to_be_read(t, m)), (m,)
 
     @helpful("ticks_reach_who_takes_them", action="send_deputy")
     def its_deputy_sends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The next pack was read."""
         whole = forall(s.Message, lambda m: ~s.is_to_be_read(t, m))
         ready = all_of(s.has_a_deputy(t, ts, "running"), ~s.full[t], whole)
         return ready, (t, s.next_tick(s.deputy_at[t]))
@@ -132,13 +126,11 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="send_main")
     def the_main_sends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """To it, or to another before it takes the next pack."""
         concerns = (u == t) | s.waits_for_a_pack(t)
         return all_of(s.has_to_come(t, ts), s.where[t] == "main", concerns, s.owed[u], ~s.full[u]), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="split")
     def another_is_split_off(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """It does not take its pack."""
         return all_of(s.has_to_come(t, ts), s.waits_for_a_pack(t), s.owed[u], s.full[u]), (u,)
 
     def is_idle(s, t, ts, stage):
@@ -147,26 +139,21 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="read")
     def the_main_reads(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, m: DispatchClaims.Message):
-        """A message of the next pack."""
         return s.is_idle(t, ts, "running") & s.is_to_be_read(t, m), (m,)
 
     @helpful("ticks_reach_who_takes_them", action="read_main")
     def the_main_takes_a_pack(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The next pack was read."""
         whole = forall(s.Message, lambda m: ~s.is_to_be_read(t, m))
         return s.is_idle(t, ts, "running") & whole, (s.next_tick(s.main_at),)
 
     @helpful("ticks_reach_who_takes_them", action="pause_deputy")
     def a_candidate_is_paused(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """The main dispatcher waits for it."""
         return all_of(s.is_idle(t, ts, "paused"), s.candidate[u], s.deputy[u] == "running"), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="merge")
     def a_candidate_is_merged(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """Or goes on alone."""
         return all_of(s.is_idle(t, ts, "paused"), s.candidate[u], s.deputy[u] == "paused"), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="resume_main")
     def the_main_goes_on(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """No candidate is left."""
         return s.is_idle(t, ts, "paused") & ~s.has_candidates(), ()

@@ -24,17 +24,14 @@ class GarbageRanking(GarbageClaims):
 
     @helpful("files_of_a_dropped_collection_go", action="end_read")
     def a_reader_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader):
-        """It has the file."""
         return s.is_left_over(f) & s.reading[r, f], (r, f)
 
     @helpful("files_of_a_dropped_collection_go", action="mark")
     def its_end_is_decided(s, f: GarbageClaims.File):
-        """Nobody has it."""
         return all_of(s.is_left_over(f), s.is_free(f), ~s.marked[f]), (f,)
 
     @helpful("files_of_a_dropped_collection_go", action="delete")
     def it_is_deleted(s, f: GarbageClaims.File):
-        """As was decided."""
         return s.is_left_over(f) & s.marked[f], (f,)
 
     # ---- files without a record ----
@@ -50,15 +47,12 @@ class GarbageRanking(GarbageClaims):
 
     @helpful("files_without_a_record_go", action="end_read")
     def one_who_reads_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader):
-        """It has the file."""
         return s.is_not_named(f) & s.reading[r, f], (r, f)
 
     @helpful("files_without_a_record_go", action="mark")
     def the_end_is_decided(s, f: GarbageClaims.File):
-        """Nobody has it."""
         return all_of(s.is_not_named(f), s.is_free(f), ~s.marked[f]), (f,)
 
     @helpful("files_without_a_record_go", action="delete")
     def the_file_is_deleted(s, f: GarbageClaims.File):
-        """As was decided."""
         return s.is_not_named(f) & s.marked[f], (f,)

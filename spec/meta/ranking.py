@@ -30,23 +30,19 @@ class MetaRanking(MetaClaims):
 
     @helpful("a_request_ends", action="hit")
     def the_cache_has_it(s, r: MetaClaims.Request):
-        """It is served."""
         return (s.stage[r] == "begun") & s.has[s.at[r]], (r,)
 
     @helpful("a_request_ends", action="ask")
     def it_asks(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """A fetch is free."""
         return s.has_to_ask(r, f) & (s.flight[f] == "idle"), (r, f)
 
     @helpful("a_request_ends", action="answer")
     def a_question_is_answered(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """The one that it waits for, or another of its proxy."""
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "asked"), (f,)
 
     @helpful("a_request_ends", action="insert")
     def an_answer_comes(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """The one that it waits for, or another of its proxy."""
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "answered"), (f,)
 
@@ -59,10 +55,8 @@ class MetaRanking(MetaClaims):
 
     @helpful("a_change_ends", action="invalidate")
     def a_proxy_is_told(s, p: MetaClaims.Proxy):
-        """It is listed."""
         return all_of(s.changing, s.listed[p], ~s.told[p]), (p,)
 
     @helpful("a_change_ends", action="acknowledge")
     def all_are_told(s):
-        """Nobody else is listed."""
         return s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])), ()

@@ -14,10 +14,8 @@ class OwnershipRanking(OwnershipClaims):
 
     @helpful("a_dropped_channel_is_collected", action="collect_segment")
     def a_segment_is_collected(s, g: OwnershipClaims.Segment):
-        """Its record goes."""
         return (s.life == "dropped") & (s.record[g] == "dropped"), (g,)
 
     @helpful("a_dropped_channel_is_collected", action="collect")
     def the_checkpoint_is_collected(s):
-        """After the records of its segments."""
         return (s.life == "dropped") & forall(s.Segment, lambda g: s.record[g] != "dropped"), ()

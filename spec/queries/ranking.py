@@ -20,7 +20,6 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_request_ends", action="give_up")
     def it_runs_out_of_time(s, r: QueriesClaims.Request):
-        """Wherever it is: whatever its results do."""
         return one_of(s.stage[r], "begun", "holding", "waiting"), (r,)
 
     # ---- a stream that was removed is closed ----
@@ -32,12 +31,10 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_removed_stream_is_closed", action="give_up")
     def a_writer_runs_out_of_time(s, u: QueriesClaims.Stream, r: QueriesClaims.Request):
-        """At the latest then it lets go of the stream."""
         return (s.object[u] == "removed") & s.uses[r, u], (r,)
 
     @helpful("a_removed_stream_is_closed", action="close_stream")
     def nobody_writes(s, u: QueriesClaims.Stream):
-        """No request uses it."""
         return (s.object[u] == "removed") & forall(s.Request, lambda r: ~s.uses[r, u]), (u,)
 
     # ---- a release ends ----
@@ -49,17 +46,14 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_release_ends", action="unload")
     def a_node_is_told(s, n: QueriesClaims.Node):
-        """It drops what it has."""
         return (s.phase == "releasing") & s.told[n], (n,)
 
     @helpful("a_release_ends", action="remove_stream")
     def a_stream_is_removed(s, u: QueriesClaims.Stream):
-        """No other one is asked for during a release."""
         return (s.phase == "releasing") & s.has_to_go(u), (u,)
 
     @helpful("a_release_ends", action="end_release")
     def all_have_answered(s):
-        """Nodes and proxy."""
         nodes = forall(s.Node, lambda n: ~s.told[n])
         streams = forall(s.Stream, lambda u: ~s.has_to_go(u))
         return (s.phase == "releasing") & nodes & streams, ()
@@ -78,25 +72,20 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_load_ends", action="tell")
     def a_node_hears_of_the_load(s, n: QueriesClaims.Node):
-        """It has not been told."""
         return (s.phase == "loading") & ~s.told[n], (n,)
 
     @helpful("a_load_ends", action="fetch")
     def a_row_is_fetched(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
-        """What was persisted is in a file."""
         return all_of(s.phase == "loading", s.told[n], s.wanted[w], s.copy[n, w] == "none"), (n, w)
 
     @helpful("a_load_ends", action="hold_row")
     def a_row_is_there(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
-        """It was fetched."""
         return all_of(s.phase == "loading", s.wanted[w], s.copy[n, w] == "fetching"), (n, w)
 
     @helpful("a_load_ends", action="serve")
     def a_shard_is_served(s, n: QueriesClaims.Node, c: QueriesClaims.Shard):
-        """All its rows are there."""
         return all_of(s.phase == "loading", s.told[n], ~s.serves[n, c], s.is_whole(n, c)), (n, c)
 
     @helpful("a_load_ends", action="end_load")
     def all_shards_are_served(s):
-        """Each by some node."""
         return (s.phase == "loading") & s.is_loaded(), ()

@@ -31,24 +31,20 @@ class ReadsRanking(ReadsClaims):
 
     @helpful("service_time_follows_the_oracle", action="stamp_write")
     def a_write_is_stamped(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """A write that was begun before gets its timestamp."""
         waits = s.is_behind(r, ts) & s.holds_up(w, ts) & (s.stage[w] == "asked")
         return waits, (w, s.floor[w] + 1)
 
     @helpful("service_time_follows_the_oracle", action="append")
     def a_write_is_logged(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """A write with a timestamp that is not above comes into the log."""
         return s.is_behind(r, ts) & s.holds_up(w, ts) & (s.stage[w] == "stamped"), (w,)
 
     @helpful("service_time_follows_the_oracle", action="send_tick")
     def a_tick_comes(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Nothing holds it up any more."""
         free = forall(s.Write, lambda w: ~s.holds_up(w, ts))
         return s.is_behind(r, ts) & free & (s.tick < ts), (ts,)
 
     @helpful("service_time_follows_the_oracle", action="take_pack")
     def a_pack_is_taken(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """The log has the tick, and the replica has nothing to do."""
         return s.is_behind(r, ts) & (s.tick >= ts) & (s.pack[r] == s.safe[r]), (r, ts)
 
     def has_a_pack(s, r, ts):
@@ -57,18 +53,15 @@ class ReadsRanking(ReadsClaims):
 
     @helpful("service_time_follows_the_oracle", action="apply_insert")
     def a_row_is_applied(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """Rows of the pack are applied."""
         return s.has_a_pack(r, ts) & s.is_in_pack(r, w) & ~s.deletes[w], (r, w)
 
     @helpful("service_time_follows_the_oracle", action="apply_delete")
     def a_delete_is_applied(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """Then its deletes."""
         no_rows = forall(s.Write, lambda v: ~s.is_in_pack(r, v) | s.deletes[v])
         return s.has_a_pack(r, ts) & s.is_in_pack(r, w) & no_rows, (r, w)
 
     @helpful("service_time_follows_the_oracle", action="raise_safe")
     def the_pack_ends(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Nothing is left of the pack."""
         return s.has_a_pack(r, ts) & forall(s.Write, lambda w: ~s.is_in_pack(r, w)), (r,)
 
     # ---- a waiting read ends ----
@@ -85,22 +78,18 @@ class ReadsRanking(ReadsClaims):
 
     @helpful("a_waiting_read_ends", other="service_time_follows_the_oracle")
     def the_service_time_comes(s, q: ReadsClaims.Read):
-        """It sleeps, or is woken by a pack that ends too early."""
         waits = ~s.stopped[s.place(q)] & ~s.is_served(q) & one_of(s.progress[q], "waiting", "asleep")
         return s.is_under_way(q) & waits, (s.place(q), s.guarantee[q])
 
     @helpful("a_waiting_read_ends", action="check")
     def it_looks(s, q: ReadsClaims.Read):
-        """It was woken, and is served."""
         served = ~s.stopped[s.place(q)] & s.is_served(q) & (s.progress[q] == "waiting")
         return s.is_under_way(q) & served, (q,)
 
     @helpful("a_waiting_read_ends", action="answer")
     def it_is_answered(s, q: ReadsClaims.Read):
-        """It has looked."""
         return s.is_under_way(q) & (s.progress[q] == "reading"), (q,)
 
     @helpful("a_waiting_read_ends", action="fail_read")
     def it_fails(s, q: ReadsClaims.Read):
-        """Its replica has stopped, and has woken it."""
         return s.is_under_way(q) & s.stopped[s.place(q)] & (s.progress[q] == "waiting"), (q,)

@@ -23,15 +23,12 @@ class RetriesRanking(RetriesClaims):
 
     @helpful("a_retry_ends", action="read")
     def the_client_reads(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """Some proxy has a version."""
         return s.stage[r] == "reads", (r, p)
 
     @helpful("a_retry_ends", action="accept")
     def a_proxy_accepts(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """It knows the version."""
         return (s.stage[r] == "tries") & (s.knows[p] == s.holds[r]), (r, p)
 
     @helpful("a_retry_ends", action="refuse")
     def a_proxy_refuses(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """It knows another; the client goes on if what it had was newer than before."""
         return (s.stage[r] == "tries") & (s.knows[p] != s.holds[r]), (r, p)

@@ -50,33 +50,27 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_task_ends", action="issue")
     def a_worker_takes_it(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """The first of the queue has a caller."""
         return s.comes_next(u, t) & s.is_wanted(u), (u,)
 
     @helpful("a_task_ends", action="drop")
     def a_worker_drops_it(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """The first of the queue has none."""
         return s.comes_next(u, t) & ~s.is_wanted(u), (u,)
 
     @helpful("a_task_ends", action="end")
     def it_is_carried_out(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """A worker carries it out."""
         return s.holds_up(u, t) & (s.phase[u] == "running"), (u,)
 
     @helpful("a_task_ends", action="tell")
     def its_caller_is_told(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """It has ended."""
         return all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] == 0), (u,)
 
     @helpful("a_task_ends", action="settle")
     def its_outcome_is_known(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """Its call was given up."""
         told = all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] > 0)
         return told & s.unknown[u], (u,)
 
     @helpful("a_task_ends", action="pop")
     def it_is_over(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """Nothing is left of it."""
         told = all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] > 0)
         return told & ~s.unknown[u], (u,)
 
@@ -89,17 +83,14 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_caller_hears", action="give_up")
     def its_question_ends(s, t: SchedulerClaims.Task):
-        """The task has asked."""
         return (s.caller[t] == "waits") & (s.phase[t] == "asked"), (t,)
 
     @helpful("a_caller_hears", action="enqueue")
     def it_enters(s, t: SchedulerClaims.Task):
-        """The task has its timestamp."""
         return (s.caller[t] == "waits") & (s.phase[t] == "stamped"), (t,)
 
     @helpful("a_caller_hears", other="a_task_ends")
     def it_ends(s, t: SchedulerClaims.Task):
-        """The task has entered; it is not over before its caller is told."""
         return (s.caller[t] == "waits") & s.is_unfinished(t), (t,)
 
     # ---- a close ends ----
@@ -115,21 +106,17 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_close_ends", action="give_up")
     def a_question_ends(s, t: SchedulerClaims.Task):
-        """A task has asked."""
         return (s.mode == "closing") & (s.phase[t] == "asked"), (t,)
 
     @helpful("a_close_ends", action="enqueue")
     def a_task_enters(s, t: SchedulerClaims.Task):
-        """A task has its timestamp."""
         return (s.mode == "closing") & (s.phase[t] == "stamped"), (t,)
 
     @helpful("a_close_ends", other="a_task_ends")
     def each_task_ends(s, t: SchedulerClaims.Task):
-        """A task has entered."""
         return (s.mode == "closing") & s.is_unfinished(t), (t,)
 
     @helpful("a_close_ends", action="end_close")
     def nothing_is_left(s):
-        """No task is left."""
         left = exists(s.Task, lambda t: s.holds_lock(t) | s.is_unfinished(t))
         return (s.mode == "closing") & ~left, ()

@@ -33,36 +33,29 @@ class SegmentsRanking(SegmentsClaims):
 
     @helpful("service_time_follows_the_ticks", action="watch")
     def a_node_takes_it_up(s, ts: SegmentsClaims.Ts):
-        """No node has the channel."""
         return s.is_behind(ts) & ~s.watching, ()
 
     @helpful("service_time_follows_the_ticks", action="load_listed")
     def a_load_begins(s, ts: SegmentsClaims.Ts, g: SegmentsClaims.Segment):
-        """A segment that is listed is not there."""
         return all_of(s.is_behind(ts), s.watching, s.wanted[g], s.load[g] == "none"), (g,)
 
     @helpful("service_time_follows_the_ticks", action="end_load")
     def a_load_ends(s, ts: SegmentsClaims.Ts, g: SegmentsClaims.Segment):
-        """It is served."""
         return all_of(s.is_behind(ts), s.watching, s.wanted[g], s.load[g] == "loading"), (g,)
 
     @helpful("service_time_follows_the_ticks", action="apply_insert")
     def a_row_is_applied(s, ts: SegmentsClaims.Ts, w: SegmentsClaims.Write):
-        """A row of the pack."""
         return all_of(s.is_behind(ts), s.watching, s.is_in_pack(w), ~s.deletes[w]), (w,)
 
     @helpful("service_time_follows_the_ticks", action="apply_delete")
     def a_delete_is_applied(s, ts: SegmentsClaims.Ts, w: SegmentsClaims.Write):
-        """A delete of the pack."""
         return all_of(s.is_behind(ts), s.watching, s.is_in_pack(w), s.deletes[w]), (w,)
 
     @helpful("service_time_follows_the_ticks", action="take_pack")
     def a_pack_is_taken(s, ts: SegmentsClaims.Ts):
-        """The log has the tick, and the node has nothing to do."""
         return all_of(s.is_behind(ts), s.watching, s.pack < ts, s.is_done()), (ts,)
 
     @helpful("service_time_follows_the_ticks", action="raise_safe")
     def the_service_time_rises(s, ts: SegmentsClaims.Ts):
-        """Everything that was listed is served. A further pack without writes changes nothing."""
         served = forall(s.Segment, lambda g: implies(s.wanted[g], s.load[g] == "served"))
         return all_of(s.is_behind(ts), s.watching, s.pack >= ts, s.is_done(), served), ()

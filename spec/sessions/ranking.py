@@ -43,42 +43,34 @@ class SessionsRanking(SessionsClaims):
 
     @helpful("a_session_becomes_known", action="begin")
     def a_coordinator_starts(s, n: SessionsClaims.Node):
-        """There is none."""
         return s.is_to_be_known(n) & (s.phase == "down"), ()
 
     @helpful("a_session_becomes_known", action="list_sessions")
     def the_list_has_it(s, n: SessionsClaims.Node):
-        """It is live."""
         return s.is_to_be_known(n) & (s.phase == "begun"), ()
 
     @helpful("a_session_becomes_known", action="fence")
     def what_was_over_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before it serves."""
         return all_of(s.is_to_be_known(n), s.phase == "listed", s.is_unfenced(m)), (m,)
 
     @helpful("a_session_becomes_known", action="serve")
     def it_serves(s, n: SessionsClaims.Node):
-        """Nothing is left to refuse."""
         return s.is_to_be_known(n) & s.may_begin_to_serve(), ()
 
     @helpful("a_session_becomes_known", action="lose_watch")
     def the_watch_is_refused(s, n: SessionsClaims.Node):
-        """The store has forgotten what comes next."""
         return all_of(s.is_to_be_known(n), s.phase == "serving", s.seen < s.compacted), ()
 
     @helpful("a_session_becomes_known", action="learn")
     def the_next_has_begun(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of this session, or of one before."""
         return s.is_to_be_known(n) & s.tells_of(s.began[m]), (m,)
 
     @helpful("a_session_becomes_known", action="forget")
     def the_next_is_over(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of an end before."""
         return all_of(s.is_to_be_known(n), s.tells_of(s.ended[m]), s.fenced[m]), (m,)
 
     @helpful("a_session_becomes_known", action="fence")
     def the_next_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the watch tells of it."""
         return all_of(s.is_to_be_known(n), s.tells_of(s.ended[m]), ~s.fenced[m]), (m,)
 
     # ---- a session that is over is refused ----
@@ -109,45 +101,36 @@ class SessionsRanking(SessionsClaims):
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def it_is_refused(s, n: SessionsClaims.Node):
-        """The coordinator knows of the end."""
         return all_of(s.ended[n] > 0, ~s.fenced[n], s.may_be_fenced(n)), (n,)
 
     @helpful("a_session_that_is_over_is_refused", action="begin")
     def another_starts(s, n: SessionsClaims.Node):
-        """There is no coordinator."""
         return s.is_to_be_fenced(n) & (s.phase == "down"), ()
 
     @helpful("a_session_that_is_over_is_refused", action="list_sessions")
     def the_list_has_it_no_more(s, n: SessionsClaims.Node):
-        """The session is over."""
         return s.is_to_be_fenced(n) & (s.phase == "begun"), ()
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def others_are_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the coordinator serves."""
         return all_of(s.is_to_be_fenced(n), s.phase == "listed", s.is_unfenced(m)), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="serve")
     def the_watch_begins(s, n: SessionsClaims.Node):
-        """Nothing else is left to refuse."""
         return s.is_to_be_fenced(n) & s.may_begin_to_serve(), ()
 
     @helpful("a_session_that_is_over_is_refused", action="lose_watch")
     def the_watch_ends(s, n: SessionsClaims.Node):
-        """The store has forgotten what comes next."""
         return all_of(s.is_to_be_fenced(n), s.phase == "serving", s.seen < s.compacted), ()
 
     @helpful("a_session_that_is_over_is_refused", action="learn")
     def another_has_begun(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of a session."""
         return s.is_to_be_fenced(n) & s.tells_of(s.began[m]), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="forget")
     def another_is_over(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of an end before."""
         return all_of(s.is_to_be_fenced(n), s.tells_of(s.ended[m]), s.fenced[m]), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def another_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the watch tells of it."""
         return all_of(s.is_to_be_fenced(n), s.tells_of(s.ended[m]), ~s.fenced[m]), (m,)

@@ -14,5 +14,4 @@ class TimeTickRanking(TimeTickClaims):
 
     @helpful("an_open_message_ends", action="append")
     def it_is_appended(s, m: TimeTickClaims.Message):
-        """The log takes messages of its source."""
         return (s.message[m] == "open") & ~s.refused(s.sender[m]), (m,)

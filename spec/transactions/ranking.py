@@ -23,11 +23,9 @@ class TransactionsRanking(TransactionsClaims):
 
     @helpful("what_is_committed_is_delivered", action="write_tick")
     def a_tick_is_written(s, b: TransactionsClaims.Body):
-        """None has passed the commit."""
         ts = s.commit_ts[s.of[b]]
         return s.is_committed(b) & (s.tick < ts), (ts,)
 
     @helpful("what_is_committed_is_delivered", action="read")
     def a_tick_is_read(s, b: TransactionsClaims.Body):
-        """One has, and the reader has not come to it."""
         return s.is_committed(b) & (s.tick >= s.commit_ts[s.of[b]]), (s.next_tick(), s.start)
