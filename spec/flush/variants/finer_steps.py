@@ -87,7 +87,7 @@ class LateSaves(Flush):
 
     @lemma(source="facts 10.2; B19")
     def only_the_node_itself_adds_to_what_it_was_told(s):
-        """With the fence: all rows that the node did not know at its start it has consumed itself."""
+        """With the fence: the node itself has consumed each recorded row that is new since its start."""
         return forall(
             s.Segment,
             lambda g: implies(
