@@ -20,7 +20,7 @@ class OwnershipClaims(OwnershipActions):
 
     @invariant(source="seed 001, GetCheckpoint; facts 10.1; property S")
     def checkpoint_before_earliest_unsettled(s):
-        """No row that the stored checkpoint claims is missing from the records, whichever node says so."""
+        """The records have every row that the stored checkpoint claims, whichever node reported it."""
         return forall(
             s.Position,
             lambda p: implies(s.is_row(p) & (p <= s.stored), s.is_settled(p)),
