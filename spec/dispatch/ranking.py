@@ -1,7 +1,8 @@
-"""Why ticks reach who takes them, for any number of targets: what is left to do, and who does it.
+"""Why ticks reach targets that take their packs, for any number of targets: measures and actions.
 
-A target is at the main dispatcher, waits, or has a deputy. It gets the next pack before it can come round
-again: who is split off has a deputy behind the main dispatcher, and is not merged before it has caught up.
+A target is at the main dispatcher, waits, or has a deputy. It gets the next pack before it returns to the
+same state: a target that is split off has a deputy behind the main dispatcher, and is merged when it has
+caught up.
 """
 
 from tidemark.spec.dispatch.claims import DispatchClaims
@@ -20,7 +21,7 @@ class DispatchRanking(DispatchClaims):
         return least(s.Ts, lambda x: s.is_tick[x] & (x > at), default=0)
 
     def waits_for_a_pack(s, t):
-        """The target is at the main dispatcher and has all that this has read."""
+        """The target is at the main dispatcher and has all packs that this has taken."""
         return (s.where[t] == "main") & ~s.owed[t]
 
     def reads_from(s, t):
@@ -33,13 +34,13 @@ class DispatchRanking(DispatchClaims):
         return all_of(reads, s.logged[m], ~s.handed[m], s.ts[m] <= s.next_tick(s.reads_from(t)))
 
     def turn(s, t):
-        """Steps that are left: to the main dispatcher, from in front of it; behind it, to a deputy."""
+        """Remaining steps: to the main dispatcher, from in front of it; behind it, to a deputy."""
         to_main = ite(s.where[t] == "waiting", 2, ite(s.where[t] == "deputy", 1, 0))
         to_deputy = ite(s.where[t] == "main", 2, ite(s.where[t] == "waiting", 1, 0))
         return ite(s.upto[t] >= s.main_at, to_main, to_deputy)
 
     def merge_steps(s, t):
-        """Steps that are left of a merge, to come or under way."""
+        """Remaining steps of a merge, to come or under way."""
         stale = (s.deputy[t] == "paused") & (s.main != "paused")
         to_come = ite((s.deputy_at[t] == s.main_at) | (s.main == "none"), 3, 0)
         under_way = ite(s.candidate[t], ite(s.deputy[t] == "running", 2, 1), to_come)
@@ -58,7 +59,7 @@ class DispatchRanking(DispatchClaims):
 
     @rank("ticks_reach_who_takes_them")
     def what_a_target_waits_for(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """Targets that go and come; its own packs, turns and merges; others at the main dispatcher."""
+        """Targets that leave and come; its own packs, turns and merges; others at the main dispatcher."""
         return (
             each(s.Target, lambda u: s.where[u] != "gone"),
             each(s.Target, lambda u: s.where[u] == "absent"),
@@ -80,7 +81,7 @@ class DispatchRanking(DispatchClaims):
     # ---- it waits for a dispatcher ----
 
     def least_position(s):
-        """The least position of those that wait."""
+        """The least position of the waiting targets."""
         return least(
             s.Ts,
             lambda x: exists(s.Target, lambda u: (s.where[u] == "waiting") & (s.position[u] == x)),
@@ -100,7 +101,7 @@ class DispatchRanking(DispatchClaims):
     # ---- it has a deputy ----
 
     def has_a_deputy(s, t, ts, stage):
-        """Its deputy is so far."""
+        """Its deputy is in this state."""
         return all_of(s.has_to_come(t, ts), s.where[t] == "deputy", s.deputy[t] == stage)
 
     @helpful("ticks_reach_who_takes_them", action="merge")
@@ -134,7 +135,7 @@ class DispatchRanking(DispatchClaims):
         return all_of(s.has_to_come(t, ts), s.waits_for_a_pack(t), s.owed[u], s.full[u]), (u,)
 
     def is_idle(s, t, ts, stage):
-        """The main dispatcher of the target is so far, and has no pack in hand."""
+        """The main dispatcher of the target is in this state, and has no unsent pack."""
         return all_of(s.has_to_come(t, ts), s.waits_for_a_pack(t), s.main == stage, ~s.is_busy())
 
     @helpful("ticks_reach_who_takes_them", action="read")

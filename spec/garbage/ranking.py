@@ -1,7 +1,7 @@
-"""Why files are deleted that nobody needs, for any number of them: what is left to do, and who does it.
+"""Why garbage is deleted, for any number of files: measures, and the actions that lower them.
 
-Both claims are of runs in which the collector crashes finitely often: one that crashes whenever it has
-decided, and before it deletes, deletes nothing.
+Both claims are of runs in which the collector crashes finitely often: one that always crashes between
+decision and deletion deletes no file.
 """
 
 from tidemark.spec.garbage.claims import GarbageClaims
@@ -19,7 +19,7 @@ class GarbageRanking(GarbageClaims):
 
     @rank("files_of_a_dropped_collection_go", finitely=("faults",))
     def what_its_end_waits_for(s, f: GarbageClaims.File):
-        """Its readers: there are no new ones; then what the collector decides."""
+        """Its readers, of which there are no new ones; then the collector's decision."""
         return each(s.Reader, lambda r: s.reading[r, f]), ~s.marked[f]
 
     @helpful("files_of_a_dropped_collection_go", action="end_read")
@@ -37,12 +37,12 @@ class GarbageRanking(GarbageClaims):
     # ---- files without a record ----
 
     def is_not_named(s, f):
-        """The file is of an earlier term, and nothing names it."""
+        """The file is of an earlier term, and no record names it."""
         return all_of(s.stored[f], s.term_of[f] < s.term, s.entry[f] != "named")
 
     @rank("files_without_a_record_go", finitely=("faults",))
     def what_the_end_of_a_file_waits_for(s, f: GarbageClaims.File):
-        """Its readers: there are no new ones; then what the collector decides."""
+        """Its readers, of which there are no new ones; then the collector's decision."""
         return each(s.Reader, lambda r: s.reading[r, f]), ~s.marked[f]
 
     @helpful("files_without_a_record_go", action="end_read")

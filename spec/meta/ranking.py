@@ -1,7 +1,7 @@
-"""Why requests and changes end, for any number of proxies: what is left to do, and who does it.
+"""Why requests and changes end, for any number of proxies: measures, and the actions that lower them.
 
-That a change ends is of runs in which sessions end finitely often: a proxy that leaves and comes again before
-it is told keeps the change waiting.
+A change ends in runs in which sessions end finitely often: a proxy that leaves and comes again before its
+invalidation delays the change.
 """
 
 from tidemark.spec.language import all_of, each, forall, helpful, implies, one_of, rank
@@ -50,7 +50,7 @@ class MetaRanking(MetaClaims):
 
     @rank("a_change_ends", finitely=("faults",))
     def what_a_change_waits_for(s):
-        """Proxies to come, and those that are not told."""
+        """Proxies to come, and those that have not answered."""
         return each(s.Proxy, lambda p: ~s.listed[p]), each(s.Proxy, lambda p: s.listed[p] & ~s.told[p])
 
     @helpful("a_change_ends", action="invalidate")

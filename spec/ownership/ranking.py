@@ -1,4 +1,4 @@
-"""Why a dropped channel is collected, for any number of segments: what is left to do, and who does it."""
+"""Why a dropped channel is collected, for any number of segments: the measure and its actions."""
 
 from tidemark.spec.language import each, forall, helpful, rank
 from tidemark.spec.ownership.claims import OwnershipClaims
@@ -9,7 +9,7 @@ class OwnershipRanking(OwnershipClaims):
 
     @rank("a_dropped_channel_is_collected")
     def what_a_collection_waits_for(s):
-        """Segments: no other one is dropped, and none comes back, while the channel is dropped."""
+        """Segments: no further one is dropped, and none comes back, while the channel is dropped."""
         return each(s.Segment, lambda g: s.record[g] == "dropped")
 
     @helpful("a_dropped_channel_is_collected", action="collect_segment")

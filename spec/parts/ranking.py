@@ -1,4 +1,4 @@
-"""Why a read of several channels ends, for any number of them: what is left to do, and who does it."""
+"""Why a read of several channels ends, for any number of them: a measure, and the actions that lower it."""
 
 from tidemark.spec.language import all_of, each, forall, helpful, implies, ite, rank
 from tidemark.spec.parts.claims import PartsClaims

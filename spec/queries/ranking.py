@@ -1,7 +1,7 @@
-"""Why requests, streams, releases and loads end, for any size: what is left to do, and who does it.
+"""Why requests, streams, releases and loads end, for any size: measures, and the actions that lower them.
 
-That a load ends is of runs in which query nodes crash finitely often: one that crashes whenever it has
-fetched the rows serves nothing.
+A load ends in runs in which query nodes crash finitely often: one that always crashes when it has fetched the
+rows serves no shard.
 """
 
 from tidemark.spec.language import all_of, each, forall, helpful, one_of, rank
@@ -26,7 +26,7 @@ class QueriesRanking(QueriesClaims):
 
     @rank("a_removed_stream_is_closed")
     def what_a_close_waits_for(s, u: QueriesClaims.Stream):
-        """Those that write through the stream: no other request gets it any more."""
+        """Requests that write through the stream: no other request gets it any more."""
         return each(s.Request, lambda r: s.uses[r, u])
 
     @helpful("a_removed_stream_is_closed", action="give_up")
@@ -62,7 +62,7 @@ class QueriesRanking(QueriesClaims):
 
     @rank("a_load_ends", finitely=("faults",))
     def what_a_load_waits_for(s):
-        """Nodes, rows and shards: more than it needs, for it does not matter which node serves a shard."""
+        """Nodes, rows and shards: more than it needs, for any node may serve a shard."""
         return (
             each(s.Node, lambda n: ~s.told[n]),
             each(s.Node, s.Row, lambda n, w: s.wanted[w] & (s.copy[n, w] == "none")),

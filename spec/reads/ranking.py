@@ -1,4 +1,4 @@
-"""Why reads end and service times advance, for any size: what is left to do, and who does it."""
+"""Why reads end and service times advance, for any size: measures, and the actions that lower them."""
 
 from tidemark.spec.language import all_of, each, forall, helpful, one_of, rank
 from tidemark.spec.reads.claims import ReadsClaims
@@ -7,19 +7,19 @@ from tidemark.spec.reads.claims import ReadsClaims
 class ReadsRanking(ReadsClaims):
     """Writes, ticks, replicas and reads of one channel; any number of clients, keys and replicas."""
 
-    # ---- the service time of a replica comes to a timestamp ----
+    # ---- the service time of a replica reaches a timestamp ----
 
     def is_behind(s, r, ts):
-        """The timestamp was issued, and the replica runs and has not come to it."""
+        """The timestamp was issued, and the replica runs and has not reached it."""
         return all_of(s.issued >= ts, ~s.stopped[r], s.safe[r] < ts)
 
     def holds_up(s, w, ts):
-        """The write is on its way, and its timestamp does not lie above, or need not."""
+        """The write is on its way, and its timestamp is not above, or need not be."""
         return s.is_begun(w) & ~s.lies_above(w, ts)
 
     @rank("service_time_follows_the_oracle")
     def what_the_service_time_waits_for(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Writes, first those without timestamp; the tick; the way of the service time; the next pack."""
+        """Writes, first those without timestamp; the tick; steps of the service time; the next pack."""
         return (
             each(s.Write, lambda w: s.holds_up(w, ts)),
             each(s.Write, lambda w: s.holds_up(w, ts) & (s.stage[w] == "asked")),

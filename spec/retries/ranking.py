@@ -1,7 +1,7 @@
-"""Why a client's retry ends: what is left to do, and who does it.
+"""Why a client's retry ends: a measure, and the actions that lower it.
 
-The claim is of runs in which the schema changes finitely often. Whoever reads a version and is refused, as
-there is a newer one by then, reads again: if that happens for ever, the retry goes on for ever.
+The claim is of runs in which the schema changes finitely often. A client that is refused because of a newer
+version reads again: if that happens for ever, the retry never ends.
 """
 
 from tidemark.spec.language import each, helpful, rank

@@ -1,4 +1,4 @@
-"""Why tasks end, callers hear and a close ends, for any size: what is left to do, and who does it."""
+"""Why tasks, waits of callers and a close end, for any size: measures, and the actions that lower them."""
 
 from tidemark.spec.language import all_of, each, exists, helpful, least, one_of, rank
 from tidemark.spec.scheduler.claims import SchedulerClaims
@@ -19,7 +19,7 @@ class SchedulerRanking(SchedulerClaims):
         return one_of(s.phase[u], "running", "ended") & ((u == t) | waits)
 
     def is_free(s, t):
-        """No task that a worker has holds it up."""
+        """No task that a worker has blocks it."""
         return (s.phase[t] == "queued") & ~exists(s.Task, lambda u: s.holds_up(u, t))
 
     def is_queued_at(s, u, t, p):
@@ -36,8 +36,8 @@ class SchedulerRanking(SchedulerClaims):
 
     @rank("a_task_ends")
     def what_a_task_waits_for(s, t: SchedulerClaims.Task):
-        """Whoever has entered before; of those that a worker has the call, the notice, the outcome, the end;
-        last, callers of those before that may leave.
+        """Tasks that entered before; for those with a worker the call, the notice, the outcome, the end;
+        last, callers of earlier tasks that may leave.
         """
         return (
             each(s.Task, lambda u: s.is_before(u, t)),
@@ -74,7 +74,7 @@ class SchedulerRanking(SchedulerClaims):
         told = all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] > 0)
         return told & ~s.unknown[u], (u,)
 
-    # ---- a caller hears ----
+    # ---- a caller is notified ----
 
     @rank("a_caller_hears")
     def what_a_caller_waits_for(s, t: SchedulerClaims.Task):
@@ -97,7 +97,7 @@ class SchedulerRanking(SchedulerClaims):
 
     @rank("a_close_ends")
     def what_a_close_waits_for(s):
-        """Tasks that have asked, that hold a lock, that are not over; nobody asks any more."""
+        """Tasks that have asked, that hold a lock, that have not ended; no further task asks."""
         return (
             each(s.Task, lambda t: s.phase[t] == "asked"),
             each(s.Task, s.holds_lock),

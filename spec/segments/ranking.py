@@ -1,4 +1,4 @@
-"""Why the service time comes to every tick, for any number of segments: what is left to do, and who does it.
+"""Why the service time reaches every tick, for any number of segments: measures and actions.
 
 The claim is of runs in which nodes crash, and loads fail, finitely often.
 """
@@ -11,16 +11,16 @@ class SegmentsRanking(SegmentsClaims):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
     def is_behind(s, ts):
-        """The log has the tick, and the node has not come to it."""
+        """The log has the tick, and the node has not reached it."""
         return (s.tick >= ts) & (s.safe < ts)
 
     def is_done(s):
-        """Nothing is left of the pack."""
+        """All writes of the pack are processed."""
         return forall(s.Write, lambda w: ~s.is_in_pack(w))
 
     @rank("service_time_follows_the_ticks", finitely=("faults",))
     def what_the_service_time_waits_for(s, ts: SegmentsClaims.Ts):
-        """Writes to come, the node, loads, the pack; what lies above the pack, and what it has."""
+        """Writes to come, the node, loads, the pack; the writes above the pack, and in it."""
         return (
             each(s.Write, lambda w: ~s.logged[w]),
             ~s.watching,

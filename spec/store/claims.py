@@ -29,7 +29,7 @@ class StoreClaims(StoreActions):
 
     @invariant(source="property L")
     def a_read_sees_what_was_answered_before(s):
-        """A read answers with no less than the durable value when it began."""
+        """A read answers with no less than the visible value when it began."""
         return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.least[r] <= s.got[r]))
 
     @invariant(source="hazard 43", frame=True)

@@ -1,4 +1,4 @@
-"""Why a tick passes each message, for any size: what is left to do, and who does it."""
+"""Why a tick passes each message, for any size: a measure, and the actions that lower it."""
 
 from tidemark.spec.language import all_of, each, exists, helpful, rank
 from tidemark.spec.streaming.claims import StreamingClaims
