@@ -1,4 +1,4 @@
-"""Sync policies: which segment buffers are to be written out now.
+"""Sync policies: they choose the segment buffers to write out now.
 
 A policy is a pure question about one segment. The write buffer asks it for each segment after each pack, and
 once more at the moment of the yield, because other work may have run in between.
@@ -20,7 +20,7 @@ Jitter = Callable[[SegmentId], Interval]
 
 @dataclass(frozen=True)
 class SegmentView:
-    """What a policy may look at. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
+    """A policy's view. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
 
     ``has_task_here``: a task of the segment that was yielded at this position is not finished yet.
     """
@@ -46,7 +46,7 @@ class SyncPolicy(Protocol):
         """Whether a pick ends the segment."""
 
     def picks(self, view: SegmentView) -> bool:
-        """Whether the segment is to be synced now."""
+        """Whether the segment should be synced now."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def no_jitter(_segment_id: SegmentId) -> Interval:
 
 @dataclass(frozen=True)
 class StaleBuffer:
-    """Picks a buffer whose start lies too far behind, in message time.
+    """Picks a buffer whose start is too old, in message time.
 
     Milvus: GetSyncStaleBufferPolicy
     """
@@ -93,7 +93,7 @@ class StaleBuffer:
 class SealedSegment:
     """Picks a sealed segment, with or without buffered rows, and makes it flushing.
 
-    Tasks of a segment are told apart by their positions. If one was yielded here and is not finished, the
+    Tasks of a segment are distinguished by their positions. If one was yielded here and is not finished, the
     last one waits for the next pack.
     """
 
@@ -107,7 +107,7 @@ class SealedSegment:
 
 @dataclass(frozen=True)
 class DroppedSegment:
-    """Picks what is still buffered of a dropped segment."""
+    """Picks the buffered rows of a dropped segment."""
 
     name: str = "dropped"
     flushes: bool = False

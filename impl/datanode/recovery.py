@@ -1,4 +1,4 @@
-"""What a new incarnation does with the rows that its predecessor had stored beyond the checkpoint."""
+"""The recovery filter: drops replayed rows that its predecessor had stored beyond the checkpoint."""
 
 from __future__ import annotations
 
