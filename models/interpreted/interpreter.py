@@ -1,4 +1,4 @@
-"""The plain interpreter: what a protocol does, state by state. It *is* the meaning of the language."""
+"""The plain interpreter: it *is* the meaning of the language."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Below:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step and the state after it; ``in_bounds`` is False if that state lies out of bounds. ``below``: what
-    the step makes negative although it cannot be: no instance has such a state.
+    """A step and the state after it; ``in_bounds`` is False if that state is out of bounds. ``below``: a
+    value that the step makes negative although its type forbids it.
     """
 
     step: Step
@@ -179,7 +179,7 @@ class Interpreter:
         return found
 
     def transition(self, state: State, step: Step) -> Transition | None:
-        """The same from any state, reachable or not: the transition says what is made negative."""
+        """The same from any state, reachable or not: ``below`` names a negative value."""
         item = self._actions[step.action]
         env = self._env(item, state, step)
         for check in item.guards:
@@ -188,7 +188,7 @@ class Interpreter:
         return self._effect(item, env, step)
 
     def effect(self, state: State, step: Step) -> Transition:
-        """What the assignments of ``step`` make of a state, whether or not the guard holds."""
+        """The assignments of ``step`` applied to a state, whether or not the guard holds."""
         item = self._actions[step.action]
         return self._effect(item, self._env(item, state, step), step)
 
