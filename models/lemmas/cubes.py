@@ -22,7 +22,7 @@ from tidemark.spec.language.types import BOOL, NumberType
 
 Bits = NDArray[np.bool_]
 Cube = tuple[int, ...]
-"""Places of literals which together were never seen."""
+"""Places of literals that no sample shows together."""
 
 PART = 500
 """States whose rows are made at once, to save memory."""
@@ -45,7 +45,7 @@ class Literal:
 
 
 class Family:
-    """All literals over one group of bound variables, and which combinations of them the samples show."""
+    """All literals over one group of bound variables, and their combinations in the samples."""
 
     def __init__(self, group: Group, samples: Batch) -> None:
         instance = samples.instance
@@ -136,12 +136,12 @@ class Family:
         return Quantified(BOOL, "forall", self.group, body) if self.group else body
 
     def variables(self, cube: Cube) -> frozenset[Variable]:
-        """The state that a candidate speaks about."""
+        """The variables of a candidate."""
         read = variables_read(conjunction(*(self.literals[place].expr for place in cube)))
         return frozenset(variable for variable in read if not variable.constant)
 
     def weight(self, cube: Cube) -> int:
-        """How much there is to read."""
+        """Its length for a reader."""
         return sum(self._weight(place) for place in cube)
 
     def _weight(self, place: int) -> int:

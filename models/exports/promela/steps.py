@@ -92,7 +92,7 @@ class StepWriter:
         self.scratch[variable] = name
         return name
 
-    # ---- which variables can be assigned at once ----
+    # ---- variables that can be assigned at once ----
 
     def _direct(self, action: Action, barred: set[Variable]) -> list[Variable]:
         """Variables that need no scratch copy, each one after all that read it."""
@@ -258,7 +258,7 @@ class StepWriter:
 
 
 def _reads_itself_safely(variable: Variable, expr: Expr) -> bool:
-    """May the variable be overwritten piece by piece while its new value is computed from the old one?"""
+    """May the variable be overwritten entry by entry while its new value is computed from the old one?"""
     if not isinstance(variable.type, MapType):
         return True
     if isinstance(expr, Store) and expr.map == Read(variable.type, variable):
