@@ -114,7 +114,6 @@ class ChannelLog:
             pass
 
     def _refuse(self, append: Append) -> None:
-        """Raise RpcError if the log does not take the entry."""
         source, ts = append.source, append.message.ts
         if source in self._fenced or (source < 0 and source != self.coordinator):
             raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
@@ -122,7 +121,6 @@ class ChannelLog:
             raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
 
     def _take(self) -> list[Append]:
-        """Take the waiting appends that are not refused."""
         waiting, self.waiting = self.waiting, []
         taken = []
         for append in waiting:
@@ -164,7 +162,6 @@ class ChannelLog:
 
 
 def _line(entries: Sequence[Entry]) -> bytes:
-    """Entries as one line, without its end."""
     document = [[entry.place, entry.source, encode(entry.message)] for entry in entries]
     return checked(json.dumps(document, separators=(",", ":")).encode())
 

@@ -145,7 +145,6 @@ class Client:
         return self._found(answer)
 
     def _named(self, level: ConsistencyLevel, at_least: Timestamp) -> Timestamp:
-        """The timestamp that a read of this level names."""
         return self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
 
     def _found(self, answer: Json) -> Result:
@@ -210,7 +209,6 @@ class Client:
         return ts
 
     async def _call(self, operation: str, collection: str, facts: Json, **arguments: Any) -> Json:
-        """Call, and note the operation in any case."""
         method = "read" if operation in ("query", "search") else operation
         start = 0 if self._history is None else self._history.now()
         outcome, error, answer = "unknown", "", Json()

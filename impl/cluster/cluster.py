@@ -198,7 +198,6 @@ class Cluster:
         await self._serve([record for record in records if record.number not in released])
 
     async def _open(self, record: CollectionVersion) -> None:
-        """Data node and query nodes serve the channels of a new collection."""
         await self.storage.open(record.channels)
         await self._serve([record])
 
@@ -263,7 +262,6 @@ class Cluster:
         return record
 
     async def _release(self, record: CollectionVersion) -> None:
-        """Remove it from the query nodes, and then its streams from the proxies."""
         await self.replicas.release(record.title)
         for requests in self.requests:
             requests.release(record.title)

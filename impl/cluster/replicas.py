@@ -124,7 +124,6 @@ class ReplicaSet:
         self._followers[collection, node.node_id] = node.supervisor.spawn(follow, name)
 
     def _leave(self, node: QueryNode, collection: str) -> None:
-        """Answer no more requests of a collection."""
         self.queries.unsubscribe(collection, node.node_id)
         follower = self._followers.pop((collection, node.node_id), None)
         if follower is not None:

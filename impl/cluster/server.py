@@ -69,7 +69,6 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
 
 
 async def _change(gateway: Gateway, method: str, given: Json) -> Json:
-    """Answer a request that changes a collection, loads or releases it."""
     name = given["collection"]
     match method:
         case "create":

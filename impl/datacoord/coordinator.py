@@ -134,7 +134,6 @@ class Coordinator:
         return EndPosition(self._earliest(positions) if positions else record.begins)
 
     def _positions(self, channel: ChannelName) -> list[Timestamp]:
-        """Positions of segments that have one and were not dropped."""
         known = [record.position() for record in self.segments_of(channel) if not record.dropped]
         return [position.ts for position in known if position is not None]
 
@@ -181,7 +180,6 @@ class Coordinator:
         return record.assigned_to == owner.node_id and record.term == owner.term
 
     def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        """The record with the request's rows, unless it has them already."""
         if not self._brings_rows(record, request):
             return record
         binlogs = record.binlogs if request.binlog is None else (*record.binlogs, request.binlog)
@@ -222,7 +220,6 @@ class Coordinator:
         return record is not None and record.assigned_to == owner.node_id
 
     def _accepts_checkpoint(self, record: ChannelRecord, reported: ChannelPosition) -> bool:
-        """Only a strictly larger position."""
         return reported.position.ts > record.checkpoint
 
     async def request_flush(

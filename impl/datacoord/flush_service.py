@@ -71,7 +71,6 @@ class FlushService:
                     )
 
     def _segments_of(self, request: FlushRequest) -> Sequence[SegmentId]:
-        """The segments that the client asked to end, as recorded."""
         return request.segments
 
     async def _tell_node(

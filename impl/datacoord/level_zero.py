@@ -83,14 +83,12 @@ class LevelZeroCompactor:
         return [record for record in known if not is_level_zero(record.segment_id)]
 
     def _older(self, channel: ChannelName, level: BinlogRecord) -> list[SegmentRecord]:
-        """The segments with rows that are older than a delete of the binlog."""
         last = max(level.row_positions)
         return [record for record in self._segments(channel) if 0 < record.start() < last]
 
     # The three changes.
 
     async def _apply(self, level: BinlogRecord, segment_id: SegmentId) -> None:
-        """Write the deletes to a segment whose filter knows their keys."""
         async with self._alone(segment_id).holding("compaction.lock"):
             record = self._coordinator.segments[segment_id]
             if level.path in record.compaction.applied:
@@ -138,7 +136,6 @@ class LevelZeroCompactor:
             )
 
     def _is_removed(self, row: Row, deletes: Iterable[Row]) -> bool:
-        """A delete of its key is newer."""
         return any(delete.key == row.key and delete.ts > row.ts for delete in deletes)
 
     async def _rows(self, binlogs: Iterable[BinlogRecord]) -> list[Row]:

@@ -106,7 +106,6 @@ class BufferManager:
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 
     def _biggest(self, held: Mapping[ChannelName, int]) -> ChannelName:
-        """The channel that holds most bytes; the first by name among equals."""
         return max(sorted(held), key=lambda channel: held[channel])
 
     def check_memory(self) -> SyncTask | None:

@@ -84,7 +84,6 @@ class CheckpointUpdater:
         return pending.position.ts < task.position.ts or (task.flush and not pending.flush)
 
     def _merge(self, task: CheckpointTask, pending: CheckpointTask) -> CheckpointTask:
-        """The greater position, and urgent if either was."""
         position = max(task.position, pending.position, key=lambda position: position.ts)
         return replace(task, position=position, flush=task.flush or pending.flush)
 
@@ -144,7 +143,6 @@ class CheckpointUpdater:
         self.sending = ()
 
     def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
-        """All tasks, cut into calls; the last one may be shorter."""
         size = self._config.max_positions_per_rpc
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
@@ -174,7 +172,6 @@ class CheckpointUpdater:
         return calls
 
     def _request(self, calls: Sequence[CheckpointCall]) -> UpdateCheckpoints:
-        """One position for each call."""
         return UpdateCheckpoints(
             positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
         )

@@ -183,7 +183,6 @@ class WriteBuffer:
         return min(starts, key=lambda start: start.ts)
 
     def _earliest_buffered(self) -> StartPosition | None:
-        """The earliest start of a buffer."""
         starts = (buffer.start for buffer in self.buffers.values())
         return min(starts, key=lambda start: start.ts, default=None)
 

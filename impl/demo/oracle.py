@@ -120,7 +120,6 @@ async def _start(name: str, where: str) -> Running:
 
 
 async def _until(story: Story, condition: Callable[[], bool]) -> None:
-    """Wait until a condition on the answered calls holds."""
     async with asyncio.timeout(_LONGEST):
         while not condition():
             story.news.clear()
@@ -128,7 +127,6 @@ async def _until(story: Story, condition: Callable[[], bool]) -> None:
 
 
 async def _ask(servers: Sequence[Running], story: Story, order: itertools.count[int], batch: int) -> None:
-    """Ask one server again and again; the other one when there is no answer."""
     for server in itertools.cycle(servers):
         with suppress(OSError, asyncio.IncompleteReadError):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)

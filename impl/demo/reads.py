@@ -151,7 +151,6 @@ class Story:
             await cluster.end()
 
     async def _query_node(self, name: str, stack: AsyncExitStack) -> Child:
-        """Start a query node, which is asked last."""
         child = await start(
             "tidemark.impl.demo.query_process", "--dir", str(self.directory), "--node-id", name
         )
@@ -217,13 +216,11 @@ class Story:
     async def _further_page(
         self, reader: Reader, channels: tuple[ChannelName, ...], first: ReadAnswer
     ) -> None:
-        """Another node shows the moments that the first page has shown."""
         found = await reader.execute(ReadTask(ConsistencyLevel.STRONG, channels, page_of=first))
         if (found.moments, found.rows) != (first.moments, first.rows):
             self.wrong.append(f"a further page shows {found.moments}, and the first one {first.moments}")
 
     async def _pages(self, asker: Client, channels: tuple[ChannelName, ...]) -> None:
-        """Read page by page; all pages together are one strong answer."""
         begun, found = time.monotonic_ns(), list[Result]()
         async for page in asker.pages(COLLECTION, size=PAGE_SIZE, level=ConsistencyLevel.STRONG):
             found.append(page)
@@ -236,7 +233,6 @@ class Story:
         )
 
     async def _write(self, writer: Client) -> None:
-        """A few rows, now and then a delete."""
         if self.keys and self.rng.random() < 0.3:
             keys = [self.keys.pop(self.rng.randrange(len(self.keys)))]
         else:
@@ -258,9 +254,6 @@ class Story:
     async def _read(
         self, reader: Reader, channels: tuple[ChannelName, ...], level: ConsistencyLevel, *, ahead: Interval
     ) -> None:
-        """One checked read. A customized read names the last acknowledged write, or a timestamp ahead of
-        it.
-        """
         named = {
             ConsistencyLevel.SESSION: self.session.timestamp,
             ConsistencyLevel.CUSTOMIZED: max(

@@ -202,7 +202,6 @@ class Story:
             await meta.close()
 
     async def _append_until(self, share: float) -> None:
-        """Append packs with rows until the log has this share of them."""
         for contents in self._next_packs(share):
             await self._log.append(contents)
             await asyncio.sleep(TICK_SECONDS)
@@ -214,7 +213,6 @@ class Story:
 
     @asynccontextmanager
     async def _ticks(self) -> AsyncIterator[None]:
-        """Empty ticks between the packs with rows, as on an idle channel."""
         ticking = asyncio.create_task(self._log.run_ticks())
         try:
             yield
@@ -224,7 +222,6 @@ class Story:
 
     @asynccontextmanager
     async def _child(self) -> AsyncIterator[Child]:
-        """A process of the node; it never outlives the demonstration."""
         row_bytes = Row(1, 0, 0, "0" * 16).memory_bytes
         buffer_rows = max(1, self.options.rows // (self.options.segments * BUFFERS_PER_SEGMENT))
         process = await asyncio.create_subprocess_exec(

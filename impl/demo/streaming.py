@@ -161,7 +161,6 @@ def _is_invented(row: Row) -> bool:
 
 
 def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
-    """The rows of transactions, by run and number."""
     found: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         number = transaction_of(row.key)
@@ -171,7 +170,6 @@ def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
 
 
 def _is_broken(number: int, rows: Sequence[Row]) -> bool:
-    """Not whole, or not committed."""
     keys, timestamps = {row.key for row in rows}, {row.ts for row in rows}
     return len(keys) != BODIES or len(timestamps) != 1 or not is_committed(number)
 

@@ -84,7 +84,6 @@ class IdCache:
             self.waiting.remove(request)
 
     def _cut(self, request: IdRequest) -> None:
-        """Give the next ids of the batch."""
         assert self.left is not None
         first, last = self.left
         run = Batch(first, min(last, first + request.missing - 1))

@@ -110,7 +110,6 @@ class ProxyQueues:
         }
 
     def _parallel(self, kind: QueueKind, parallel: int) -> int:
-        """How many tasks of a queue are active at a time."""
         return 1 if kind is QueueKind.DDL else parallel
 
     def start(self) -> None:
@@ -174,7 +173,6 @@ class ProxyQueues:
             queue.closing = True
 
     def _is_busy(self) -> bool:
-        """Some task is about to enter, is queued, or is active."""
         waiting = any(queue.unissued or queue.active for queue in self.queues.values())
         return waiting or self._entering > 0
 

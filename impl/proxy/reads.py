@@ -181,11 +181,9 @@ class ReadPath:
         return task.client_ts
 
     async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
-        """The answer of each channel. Raise RpcError if one of them has none."""
         raise NotImplementedError
 
     def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
-        """One answer out of those of all channels."""
         rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
         moments = {channel: answer.moment for channel, answer in answers.items()}
         if task.nearest is not None:

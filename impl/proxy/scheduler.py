@@ -90,6 +90,5 @@ class TaskScheduler:
             task.outcomes[channel] = AppendOutcome.APPENDED
 
     async def _settle_all(self, task: DmlTask) -> None:
-        """Wait until the outcome of each append is known."""
         for channel in task.unknown():
             task.outcomes[channel] = await self._streams.settle(task.message(channel))

@@ -65,7 +65,6 @@ class ChannelsTimeTicker:
             self.stage, self.now, self.snapshot = TickStage.IDLE, 0, {}
 
     async def _look(self) -> None:
-        """The timestamp first, the snapshot after it."""
         await self._take_timestamp()
         await self._preemption.point("ticker.snapshot")
         await self._take_snapshot()

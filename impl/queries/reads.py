@@ -53,7 +53,6 @@ class NodeFollower:
             self._node.supervisor.spawn(partial(self._answer, request), f"request {request.number}")
 
     async def _answer(self, request: QueryRequest) -> None:
-        """One result with every channel that can be answered."""
         asked: AskedRead = request.asked
         found = await asyncio.gather(*(self._serve(asked, channel) for channel in asked.channels))
         answers = dict(zip(asked.channels, found, strict=True))

@@ -98,7 +98,6 @@ class QueryStreams:
         stream.writers.append(number)
 
     async def _make(self, collection: str, stream: QueryStream) -> None:
-        """Ask for the channels, and open the stream unless it was removed before."""
         try:
             stream.writer = await self._coordinator.channels(collection)
             stream.phase = StreamPhase.ASKED

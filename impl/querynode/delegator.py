@@ -84,7 +84,6 @@ class ShardDelegator:
         self.excluded.add(record.segment_id, EVERYTHING)
 
     def _described(self) -> list[SegmentRecord]:
-        """The segments with rows that the description names."""
         return [
             record
             for record in self._description.segments
@@ -129,7 +128,6 @@ class ShardDelegator:
         return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
 
     async def _read(self, record: SegmentRecord) -> Segment:
-        """The rows and deletes of a segment's files."""
         segment = self.segment_class(record.segment_id, await self._rows(record))
         for delta in record.compaction.deltas:
             for row in await self._store.get(delta.path):

@@ -98,7 +98,6 @@ class QueryNode:
         self.pipelines[channel].publish()
 
     def _follow(self, description: ChannelDescription, delegator: ShardDelegator) -> None:
-        """Begin the stream of a channel."""
         channel = description.channel
         self._check_served(channel, delegator)
         source = self._open(channel, description.seek)

@@ -142,7 +142,6 @@ class CollectionMeta:
         await until_done(lambda: self._store.save(record), self._pause)
 
     async def _tell_all(self, change: Change, version: int) -> None:
-        """Invalidate at each listed proxy, and read the list again until it has no new one."""
         while True:
             while missing := [proxy for proxy in sorted(self._proxies.listed()) if proxy not in change.told]:
                 await self._proxies.invalidate(missing[0], change.name, version)

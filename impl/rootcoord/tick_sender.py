@@ -64,7 +64,6 @@ class TickSender:
         self.round = {}
 
     def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
-        """The least value that any session has reported for the channel."""
         return min(report.value(channel) for report in complete.values())
 
     async def _send(self, channel: ChannelName, ts: Timestamp) -> None:

@@ -129,7 +129,6 @@ def _environment() -> dict[str, str]:
 
 
 def _free_ports(count: int) -> tuple[int, ...]:
-    """Ports that are free now."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

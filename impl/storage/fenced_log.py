@@ -103,7 +103,6 @@ class FencedLog:
             return record.place
 
     def _check(self, term: Term) -> None:
-        """Raise an error if the log does not take appends of this term."""
         if term != self.term:
             raise TermEndedError(
                 f"{self._root} refuses term {term}: the last one is {self.term}; begin a new one"
@@ -136,7 +135,6 @@ class FencedLog:
             await self._empty(number)
 
     async def _empty(self, number: int) -> None:
-        """Make the files before this one empty."""
         try:
             for place in range(self._emptied, number):
                 await self._files.truncate(log_file(self._root, _name(place)), 0)

@@ -121,7 +121,6 @@ class SqliteOracleStore:
         await self._transactions.close()
 
     async def _holder(self, database: Database, now: float) -> int | None:
-        """The term of the leader, if its lease runs."""
         for term, renewed, expires in await database.execute("SELECT term, renewed, expires FROM leader"):
             return int(term) if renewed <= now < expires else None
         return None

@@ -106,7 +106,6 @@ class AlignedConsumer:
         return pack
 
     async def _pursue(self, pursuit: Pursuit) -> None:
-        """Let the pack grow, while it may."""
         with suppress(TimeoutError):
             async with asyncio.timeout(pursuit.seconds):
                 while self.goes_on(pursuit):
@@ -131,7 +130,6 @@ class AlignedConsumer:
         return all(reader.tick == self.readers[0].tick for reader in self.readers)
 
     def _gather(self, tick: Timestamp) -> None:
-        """All buffered messages up to the tick move to the pack."""
         messages = [message for reader in self.readers for message in reader.take_upto(tick)]
         self.last = tick
         finish = AlignedPosition(tick, self._places())
@@ -148,5 +146,4 @@ class AlignedConsumer:
     def _grown(
         self, pack: AlignedPack, finish: AlignedPosition, messages: list[ChannelMessage]
     ) -> AlignedPack:
-        """The pack with the messages of a further tick."""
         return replace(pack, finish=finish, messages=each_once((*pack.messages, *messages)))

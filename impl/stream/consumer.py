@@ -46,5 +46,4 @@ class ChannelConsumer(ChannelReader):
         return StreamPack(start=start, finish=self._start, messages=self._each_once(held))
 
     def _each_once(self, messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-        """No copies in a pack."""
         return each_once(messages)

@@ -96,7 +96,6 @@ class MainDispatcher(Dispatcher):
             await self._send(target, pack)
 
     async def _send(self, target: Target, pack: StreamPack) -> None:
-        """Send one target its part, or split it off."""
         while target in self.owed:
             await self._preemption.point("dispatch.send")
             if target in self.owed and not target.is_full:
@@ -121,7 +120,6 @@ class MainDispatcher(Dispatcher):
         return self._config.tolerant_seconds if len(self.targets) > 1 else None
 
     def _may_split(self, target: Target) -> bool:
-        """It still has no room, and there are others."""
         return target in self.owed and target.is_full and len(self.targets) > 1
 
     def drop(self, target: Target) -> None:

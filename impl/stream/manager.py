@@ -135,7 +135,6 @@ class DispatcherManager:
         return [deputy for deputy in self.deputies.values() if deputy.candidate]
 
     def _build_main(self) -> None:
-        """One dispatcher for all waiting targets, at the least position."""
         position = self.first_position([target.position for target in self.waiting.values()])
         main = self.main = MainDispatcher(
             consumer=self._consumer(position),
@@ -152,7 +151,6 @@ class DispatcherManager:
         return min(positions, key=lambda position: position.ts)
 
     def _start_deputy(self) -> None:
-        """A waiting target gets a dispatcher of its own, at its position."""
         channel = next(iter(self.waiting))
         target = self.waiting.pop(channel)
         deputy = self.deputies[channel] = Deputy(
@@ -176,7 +174,6 @@ class DispatcherManager:
         return next((deputy for deputy in fresh if self.main is not None and deputy.at == self.main.at), None)
 
     def _find(self) -> None:
-        """The first check."""
         deputy = self._found()
         assert deputy is not None
         deputy.candidate = True
@@ -193,7 +190,6 @@ class DispatcherManager:
         return deputy.at == main.at
 
     def _merge(self) -> None:
-        """A deputy's target moves to the main dispatcher, or the deputy continues."""
         deputy = next(deputy for deputy in self._candidates() if deputy.paused)
         if self.main is not None and self.is_level(deputy, self.main):
             target = deputy.target

@@ -137,7 +137,6 @@ class OpenTerm:
 
 
 def _open_in(records: Sequence[Record]) -> Mapping[TransactionId, Assembled]:
-    """The transactions that are open at the end of these records."""
     assembly = Assembly()
     for record in records:
         assembly.take(record)

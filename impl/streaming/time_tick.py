@@ -44,7 +44,6 @@ class TimeTickOperator:
                 await self._tick()
 
     async def _tick(self) -> None:
-        """One tick, unless the prefix has not grown, or the oracle has no answer."""
         try:
             tick = await self._acks.collect()
         except RpcError:

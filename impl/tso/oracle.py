@@ -196,7 +196,6 @@ class TimestampOracle:
         self.window = end
 
     def _publish(self, physical: int) -> None:
-        """Swap the object as a whole."""
         self.published = self._make(physical)
 
     # Handing out.

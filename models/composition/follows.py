@@ -114,7 +114,6 @@ def _obligation(both: Joined, guarantees: Sequence[Property]) -> Obligation:
 
 
 def _state(reference: str, given: Iterable[Property], *, fails: Property | None = None) -> SmallState | None:
-    """A state of a small instance with some properties and, perhaps, without another."""
     held = tuple(given)
     for elements, greatest in SIZES:
         found = _state_within(reference, held, fails, elements=elements, greatest=greatest)

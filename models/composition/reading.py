@@ -171,7 +171,6 @@ def _action(user: Spec, name: str, reading: type[Reading]) -> Action:
 
 
 def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[Local, ...]]:
-    """The glue, the assumption, and the values of both."""
     kinds: dict[str, Type] = {}
     for base in reversed(reading.__mro__):
         for name in ("glue", "takes"):
@@ -216,7 +215,6 @@ def _renamed(variables: Sequence[Variable], prefix: str, swap: Mapping[Type, Typ
 
 
 def _moved(prop: Property, prefix: str, swap: Mapping[Type, Type]) -> Property:
-    """A property of the owner, about the joined state."""
 
     def rename(node: Read) -> Expr:
         return replace(node, variable=replace(node.variable, name=prefix + node.variable.name))

@@ -248,7 +248,6 @@ class Compiler:
 
 
 def _negative(values: tuple[Value, ...], kinds: tuple[Type, ...]) -> tuple[int, Type] | None:
-    """The first value below the least one of its type."""
     for value, kind in zip(values, kinds, strict=True):
         least = least_of(kind)
         if least is not None and int(value) < least:

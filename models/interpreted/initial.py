@@ -132,7 +132,6 @@ class InitialStates:
                 left.append(iter(self._cells[order[len(left)]].values))
 
     def _choose(self, chosen: list[Value], number: int, values: Iterator[Value]) -> bool:
-        """Choose the next possible value of a cell; False if there is none."""
         checks = self._cells[number].checks
         for value in values:
             chosen[number] = value

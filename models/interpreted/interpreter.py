@@ -206,7 +206,6 @@ class Interpreter:
         return Transition(step, tuple(after), in_bounds and not env.out_of_bounds, below)
 
     def _below(self, variable: Variable, value: Any) -> Below | None:
-        """The first entry of a new value that is less than its type allows."""
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
         least = least_of(kind)
         entries = self._decode(variable.type, value)
@@ -218,7 +217,6 @@ class Interpreter:
         return None
 
     def _bounds(self, variable: Variable) -> Callable[[Any], bool]:
-        """Whether a value of the variable lies within the bounds."""
         kind = variable.type
         if isinstance(kind, MapType):
             return frozenset(self.instance.domain(kind.value).values).issuperset

@@ -111,7 +111,6 @@ class Closure:
         return result
 
     def _next_goal(self, result: Closed) -> Due | None:
-        """A needed candidate without support, else a stated claim without support."""
         for candidate in sorted(self._needed(), key=self._rank):
             if candidate not in self._supports:
                 return candidate
@@ -147,7 +146,6 @@ class Closure:
         return len(cube), family.weight(cube), len(family.group), candidate.family, cube
 
     def _establish(self, due: Due, result: Closed) -> None:
-        """Find a support for one claim, or fail."""
         if isinstance(due, Candidate) and not self._holds_at_start(due):
             self.drop(due)
             return

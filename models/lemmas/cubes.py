@@ -115,7 +115,6 @@ class Family:
         return found
 
     def _unseen(self, places: NDArray[np.int64], literals: int) -> list[Cube]:
-        """Smallest combinations of so many of the literals that share no row, by their index."""
         shown = _pairs(self._seen, places)
         alone = np.diagonal(shown)
         if literals == 1:
@@ -182,7 +181,6 @@ def _apart_expr(one: Local, two: Local) -> Expr:
 
 @numba.njit(cache=True)
 def _pairs(seen: Any, places: Any) -> Any:
-    """Which pairs of literals share a row; on the diagonal, which literals have one."""
     many = len(places)
     shown = np.zeros((many, many), dtype=np.bool_)
     for i in range(many):
@@ -204,7 +202,6 @@ def _share_a_row(seen: Any, one: Any, two: Any, three: Any) -> Any:
 
 @numba.njit(cache=True)
 def _triples(seen: Any, places: Any, shown: Any) -> Any:
-    """Three literals that share a row two by two, but not all three."""
     found = [(0, 0, 0) for _ in range(0)]
     for i in range(len(places)):
         for j in range(i + 1, len(places)):

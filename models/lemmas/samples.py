@@ -131,7 +131,6 @@ def walks(
 def _makers(
     instance: Instance, draw: random.Random, variants: int
 ) -> tuple[list[Interpreter], list[list[State]]]:
-    """Interpreters of the instance with different constants, and initial states of each."""
     makers = list(_interpreters(instance, draw, variants))
     first = [list(itertools.islice(interpreter.initial(), STARTS)) for interpreter in makers]
     if not any(first):
@@ -184,7 +183,6 @@ def _walk(
     taken: set[str],
     length: int = LENGTH,
 ) -> None:
-    """Add states of random runs."""
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
         for number, interpreter in enumerate(makers):
@@ -221,7 +219,6 @@ def _next(interpreter: Interpreter, state: State, draw: random.Random) -> Transi
 
 
 def _interpreters(instance: Instance, draw: random.Random, variants: int) -> Iterator[Interpreter]:
-    """Interpreters of the instance with different constants."""
     tried: set[str] = set()
     for _ in range(variants * 8):
         constants = dict(instance.constants)

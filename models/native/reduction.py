@@ -125,7 +125,6 @@ def _followed(  # noqa: PLR0917 - see above
 def _compact(  # noqa: PLR0917 - see above
     rows: Any, words: Any, parent: Any, step: Any, first: Any, count: Any, chosen: Any, goes_on: Any
 ) -> Any:
-    """Keeps the followed successors, in their order; gives their number."""
     into = first
     for at in range(first, first + count):
         row, by = parent[at], step[at]

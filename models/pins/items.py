@@ -90,7 +90,6 @@ def _reading(reference: str) -> Item:
 
 
 def _difference(base: Spec, variant: Spec, name: str) -> Said:
-    """The difference of a variant from its base: removed and new lines."""
     ours, theirs = _declared(base) | _members(base), _declared(variant) | _members(variant)
     changed = [one for one in sorted({*ours, *theirs}) if _differ(ours.get(one), theirs.get(one))]
     plain = [[one, theirs[one].plain() if one in theirs else None] for one in changed]
@@ -120,7 +119,6 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 def _members(spec: Spec) -> dict[str, Item]:
-    """Actions, then assumptions and properties, each by name."""
     found: dict[str, Item] = {}
     for action in sorted(spec.actions, key=lambda one: one.name):
         found[ACTION + action.name] = Item(

@@ -374,7 +374,6 @@ def _type_of_local(node: Expr, name: str) -> Type:
 
 
 def _same_maps(left: Expr, right: Expr) -> Expr:
-    """Equality of maps is equality at every key."""
     kind = left.type
     assert isinstance(kind, MapType)
     taken = free_locals(left) | free_locals(right)

@@ -245,7 +245,6 @@ class Hints:
         return frozenset(kept)
 
     def _needed(self) -> frozenset[str]:
-        """The lemmas that the last answer, an ``unsat``, rests on."""
         return frozenset(switch.decl().name().removeprefix(_SWITCH) for switch in self._solver.unsat_core())
 
     def _decode(
@@ -277,7 +276,6 @@ class Hints:
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
 
     def _implied(self, obligation: Obligation, *, without: frozenset[str]) -> Hint:
-        """A state in which the implying claims hold and the implied one does not."""
         names = {fact.source for fact in obligation.lemmas}
         usable = [name for name in self._switches if name in names and name not in without]
         broken = bits.invert(self.space.holds(closed(self.spec.property(obligation.claim)), self.state))

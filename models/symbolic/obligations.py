@@ -192,7 +192,6 @@ class Obligations:
             yield self._of(action, "consecution", name, fact.source, fact.expr)
 
     def _after_step(self, action: Action) -> tuple[Fact, ...]:
-        """The state claims of the state after the step."""
         if action.name not in self._moved:
             self._moved[action.name] = tuple(
                 Fact(fact.source, self.after(fact.expr, action)) for fact in self.state_claims

@@ -98,11 +98,9 @@ class AliasesActions(Protocol, name="aliases"):
         return (s.live[x] & (s.called[x] == n)) | s.alias[n, x]
 
     def is_free(s, n):
-        """The name means nothing."""
         return forall(s.Collection, lambda x: ~s.means(n, x))
 
     def is_kept(s, p, n):
-        """The proxy has an entry of the name."""
         return exists(s.Collection, lambda x: s.keeps[p, n, x])
 
     def is_active(s, r):

@@ -87,16 +87,13 @@ class DdlActions(Protocol, name="ddl"):
     # ---- helpers ----
 
     def task_lock_is_free(s):
-        """No task is between its question and the heap."""
         held = exists(s.Task, lambda t: (s.phase[t] == "asked") | (s.phase[t] == "stamped"))
         return implies(s.TASK_LOCK, ~held)
 
     def holds(s, j):
-        """The job holds the manager's lock."""
         return s.JOB_LOCK & (s.stage[j] != "new") & (s.stage[j] != "unlocked")
 
     def manager_lock_is_free(s):
-        """Neither a job nor the loop holds the manager's lock."""
         return ~exists(s.Job, s.holds) & ~(s.READER_LOCK & (s.loop == "asked"))
 
     def may_append(s, t):
@@ -172,7 +169,6 @@ class DdlActions(Protocol, name="ddl"):
         )
 
     def is_finished(s, x):
-        """A finished task has this timestamp."""
         return exists(s.Task, lambda t: (s.phase[t] == "finished") & (s.ts[t] == x))
 
     # ---- background work ----
@@ -295,7 +291,6 @@ class DdlActions(Protocol, name="ddl"):
         s.background = 0
 
     def lesser(s):
-        """The minimum of both."""
         return minimum(s.background, s.scheduler_min)
 
     @action(fairness="weak", source="seed 002, sendMinDdlTsAsTt: zero is skipped")

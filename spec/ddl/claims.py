@@ -23,7 +23,6 @@ class DdlClaims(DdlActions):
     # ---- helpers ----
 
     def has_ts(s, t):
-        """The oracle has answered the task."""
         return (s.phase[t] != "new") & (s.phase[t] != "asked")
 
     def job_has_ts(s, j):
@@ -31,7 +30,6 @@ class DdlClaims(DdlActions):
         return (s.stage[j] != "new") & (s.stage[j] != "locked") & (s.stage[j] != "asked")
 
     def is_open(s, t):
-        """The task has its timestamp and is not finished."""
         return (s.phase[t] == "stamped") | (s.phase[t] == "queued")
 
     # ---- safety ----

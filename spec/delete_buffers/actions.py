@@ -90,11 +90,9 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
     # ---- helpers ----
 
     def row_of(s, p, g):
-        """The row at p exists and belongs to the segment."""
         return s.inserts[p] & (s.segment_of[p] == g)
 
     def is_older(s, r, d):
-        """The delete is of the row: one key, and the row is older."""
         return all_of(s.inserts[r], s.deletes[d], s.key[r] == s.key[d], r < d)
 
     def is_due(s, r, d):

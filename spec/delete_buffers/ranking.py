@@ -8,7 +8,6 @@ class DeleteBuffersRanking(DeleteBuffersClaims):
     """One virtual channel: rows and deletes in buffers of segments, level zero beside them, loads."""
 
     def is_ahead(s, position):
-        """The node has consumed the position, and the checkpoint has not reached it."""
         return (s.consumed >= position) & (s.checkpoint < position)
 
     def buffers(s, g, position):

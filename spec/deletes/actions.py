@@ -107,11 +107,9 @@ class DeletesActions(Protocol, name="deletes"):
     # ---- helpers ----
 
     def row_of(s, p, g):
-        """The row at p exists and belongs to the segment."""
         return s.inserts[p] & (s.segment_of[p] == g)
 
     def is_older(s, r, d):
-        """The delete is of the row: one key, and the row is older."""
         return all_of(s.inserts[r], s.deletes[d], s.key[r] == s.key[d], r < d)
 
     def removes(s, d, r):
@@ -158,7 +156,6 @@ class DeletesActions(Protocol, name="deletes"):
         return minimum(s.checkpoint, least(s.Position, s.is_live, default=s.checkpoint + 1) - 1)
 
     def is_known(s, g, k):
-        """The filter of the segment knows the key."""
         has = exists(s.Position, lambda p: all_of(s.row_of(p, g), s.row[p] == "stored", s.key[p] == k))
         return (s.FILTERS_KNOW & has) | s.extra[g, k]
 

@@ -12,7 +12,6 @@ class DeletesRanking(DeletesClaims):
     """One virtual channel: deletes in level-zero segments, their checkpoint, apply and drop, loads."""
 
     def is_ahead(s, position):
-        """The node has consumed the position, and the checkpoint has not reached it."""
         return (s.consumed >= position) & (s.checkpoint < position)
 
     def has_rows(s, g, position, row):

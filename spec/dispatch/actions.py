@@ -103,7 +103,6 @@ class DispatchActions(Protocol, name="dispatch"):
         return ite(s.is_ddl[m], s.about[m] == s.collection[t], s.to[m] == t)
 
     def is_served(s, t):
-        """The target has a dispatcher, or waits for one."""
         return one_of(s.where[t], "waiting", "main", "deputy")
 
     def is_busy(s):
@@ -189,7 +188,6 @@ class DispatchActions(Protocol, name="dispatch"):
         s.end_main()
 
     def end_main(s):
-        """A main dispatcher without targets ends."""
         with when(forall(s.Target, lambda t: s.where[t] != "main")):
             s.main = "none"
             s.main_at = 0
@@ -208,7 +206,6 @@ class DispatchActions(Protocol, name="dispatch"):
         s.where = each(s.Target, lambda t: ite(s.where[t] == "waiting", "main", s.where[t]))
 
     def is_below_all_who_wait(s, at):
-        """The least position of the targets that wait."""
         return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.position[t] == at)) & forall(
             s.Target, lambda t: implies(s.where[t] == "waiting", at <= s.position[t])
         )

@@ -19,7 +19,6 @@ class DispatchClaims(DispatchActions):
     """One physical channel; any number of virtual channels, collections, messages and ticks."""
 
     def is_in_range(s, t, m):
-        """The message is the target's, above its first position and up to its last pack."""
         return all_of(s.is_for(t, m), s.ts[m] > s.begins[t], s.ts[m] <= s.upto[t])
 
     @invariant(source="facts 5.2; hazard 50")

@@ -17,19 +17,15 @@ class DispatchRanking(DispatchClaims):
         return all_of(s.is_served(t), ~s.slow[t], s.tick >= ts, s.upto[t] < ts)
 
     def next_tick(s, at):
-        """The first tick above."""
         return least(s.Ts, lambda x: s.is_tick[x] & (x > at), default=0)
 
     def waits_for_a_pack(s, t):
-        """The target is at the main dispatcher and has all packs that this has taken."""
         return (s.where[t] == "main") & ~s.owed[t]
 
     def reads_from(s, t):
-        """Where its next pack begins."""
         return ite(s.where[t] == "deputy", s.deputy_at[t], s.main_at)
 
     def is_to_be_read(s, t, m):
-        """The message is in the next pack, and was not read."""
         reads = (s.where[t] == "deputy") | s.waits_for_a_pack(t)
         return all_of(reads, s.logged[m], ~s.handed[m], s.ts[m] <= s.next_tick(s.reads_from(t)))
 
@@ -54,7 +50,6 @@ class DispatchRanking(DispatchClaims):
         return any_of(s.where[u] == "absent", s.where[u] == "waiting", at_deputy)
 
     def has_candidates(s):
-        """A merge is under way."""
         return exists(s.Target, lambda u: s.candidate[u])
 
     @rank("ticks_reach_who_takes_them")
@@ -81,7 +76,6 @@ class DispatchRanking(DispatchClaims):
     # ---- it waits for a dispatcher ----
 
     def least_position(s):
-        """The least position of the waiting targets."""
         return least(
             s.Ts,
             lambda x: exists(s.Target, lambda u: (s.where[u] == "waiting") & (s.position[u] == x)),

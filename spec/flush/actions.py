@@ -101,7 +101,6 @@ class FlushActions(Protocol, name="flush"):
     # ---- words used below ----
 
     def row_of(s, p, segment):
-        """The log's row at p exists and belongs to the segment."""
         return s.carries[p] & (s.segment_of[p] == segment)
 
     def durable(s, p):
@@ -227,7 +226,6 @@ class FlushActions(Protocol, name="flush"):
         s.task[segment, end] = "uploaded"
 
     def first_in_line(s, segment, end):
-        """No earlier task of the segment is unfinished."""
         return ~exists(s.Position, lambda e: (e < end) & (s.task[segment, e] != "none"))
 
     @action(fairness="weak", source="facts 7.6: SaveBinlogPaths")
@@ -255,7 +253,6 @@ class FlushActions(Protocol, name="flush"):
         return end > s.dml[segment]
 
     def ends_segment(s, segment, end):
-        """The save carries the flush mark."""
         return s.flush_task[segment, end]
 
     def record_rows(s, segment, end):
@@ -290,7 +287,6 @@ class FlushActions(Protocol, name="flush"):
         s.release(segment, end)
 
     def release(s, segment, end):
-        """The task has ended."""
         s.held = each(
             s.Position,
             lambda p: ite(

@@ -81,7 +81,6 @@ class GarbageActions(Protocol, name="garbage"):
         return s.term_of[f] < s.first
 
     def is_free(s, f):
-        """No reader has the file."""
         return ~s.WAITS_FOR_READERS | forall(s.Reader, lambda r: ~s.reading[r, f])
 
     def is_garbage(s, f):

@@ -14,7 +14,6 @@ class GarbageRanking(GarbageClaims):
     # ---- files of a dropped collection ----
 
     def is_left_over(s, f):
-        """The file is of a dropped collection."""
         return s.stored[f] & s.is_over(f)
 
     @rank("files_of_a_dropped_collection_go", finitely=("faults",))
@@ -37,7 +36,6 @@ class GarbageRanking(GarbageClaims):
     # ---- files without a record ----
 
     def is_not_named(s, f):
-        """The file is of an earlier term, and no record names it."""
         return all_of(s.stored[f], s.term_of[f] < s.term, s.entry[f] != "named")
 
     @rank("files_without_a_record_go", finitely=("faults",))

@@ -98,7 +98,6 @@ class IdsActions(Protocol, name="ids"):
         s.next[b] = first
 
     def is_new(s, b, first, last):
-        """No other batch has one of these ids."""
         return forall(s.Batch, lambda c: implies((c != b) & s.is_granted(c), s.is_apart(c, first, last)))
 
     @action(source="seed 004, 6.0")

@@ -25,7 +25,6 @@ class MetaRanking(MetaClaims):
         )
 
     def has_to_ask(s, r, f):
-        """The cache is empty, and the proxy asks by this fetch."""
         return all_of(s.stage[r] == "begun", ~s.has[s.at[r]], s.by[f] == s.at[r])
 
     @helpful("a_request_ends", action="hit")

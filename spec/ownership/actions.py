@@ -109,7 +109,6 @@ class OwnershipActions(Protocol, name="ownership"):
         return all_of(s.carries[p], s.start < p, ~s.ended | (p <= s.end))
 
     def is_settled(s, p):
-        """The row is recorded, or its segment is dropped."""
         return (s.copies[p] >= 1) | (s.record[s.segment_of[p]] != "kept")
 
     def is_taken(s, t):
@@ -130,7 +129,6 @@ class OwnershipActions(Protocol, name="ownership"):
         return least(s.Position, lambda p: s.holds(t, p), default=s.read[t] + 1) - 1
 
     def is_greater(s, position):
-        """No checkpoint is stored, or a smaller one."""
         return ~s.has_checkpoint | ((s.life != "dropped") & (position > s.stored))
 
     # ---- the channel moves ----
@@ -201,7 +199,6 @@ class OwnershipActions(Protocol, name="ownership"):
         s.save[t, segment] = ite(s.save[t, segment] == "sent", "taken", s.save[t, segment])
 
     def add_rows(s, t, segment):
-        """The rows are recorded if they are behind the recorded position."""
         is_open = (s.record[segment] == "kept") | (s.CREATES & (s.record[segment] == "collected"))
         brings = is_open & (s.high[t, segment] > s.dml[segment])
         s.copies = each(

@@ -84,11 +84,9 @@ class PartsActions(Protocol, name="parts"):
     # ---- helpers ----
 
     def place(s, w):
-        """The channel of the write."""
         return s.channel[s.key[w]]
 
     def removes(s, d, w, value):
-        """The delete ``d`` removes the row ``w`` at the timestamp ``value``."""
         return all_of(s.logged[d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
     def is_visible(s, w, value):

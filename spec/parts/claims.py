@@ -32,11 +32,9 @@ class PartsClaims(PartsActions):
     # ---- helpers ----
 
     def is_answered(s, q):
-        """The client has the rows."""
         return s.progress[q] == "answered"
 
     def is_read(s, q, w):
-        """The read asks the channel of the write."""
         return s.asks[q, s.place(w)]
 
     # ---- safety ----

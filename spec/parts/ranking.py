@@ -8,11 +8,9 @@ class PartsRanking(PartsClaims):
     """Writes, service times and reads of any number of channels; further pages."""
 
     def has_to_look(s, q, c):
-        """The read waits for the channel, which has not looked."""
         return all_of(s.progress[q] == "sent", s.asks[q, c], s.part[q, c] == "none")
 
     def is_to_come(s, q, w):
-        """The channel of the row has looked, and the row has not come."""
         reading = (s.progress[q] == "sent") & (s.part[q, s.place(w)] == "reading")
         return all_of(reading, s.is_visible(w, s.moment[q, s.place(w)]), ~s.seen[q, w])
 

@@ -77,11 +77,9 @@ class PausedActions(Protocol, name="paused"):
     # ---- helpers ----
 
     def of_ended(s, r):
-        """The session of the row's proxy has ended."""
         return s.ended[s.owner[r]]
 
     def is_flushed(s, r):
-        """The row's segment is flushed."""
         return s.phase[s.segment[r]] == "flushed"
 
     # ---- the proxy ----

@@ -97,11 +97,9 @@ class ProxyActions(Protocol, name="proxy"):
         return ~any_of(s.phase[t] == "new", s.phase[t] == "asked", s.phase[t] == "stamped")
 
     def holds_lock(s, t):
-        """The task is between ``ask`` and ``commit``."""
         return any_of(s.phase[t] == "asked", s.phase[t] == "stamped", s.enqueued(t) & ~s.committed[t])
 
     def lock_is_free(s):
-        """No task is between ``ask`` and ``commit``, or there is no lock."""
         return implies(s.LOCKED, ~exists(s.Task, s.holds_lock))
 
     def may_append(s, t, c):
@@ -241,7 +239,6 @@ class ProxyActions(Protocol, name="proxy"):
         s.max_ts = each(s.Channel, lambda c: ite(s.present[c], s.max_ts[c], 0))
 
     def pop_is_free(s):
-        """The pop needs the lock."""
         return s.lock_is_free()
 
     def removed(s, t, c):
@@ -318,7 +315,6 @@ class ProxyActions(Protocol, name="proxy"):
         return ite(s.follows[c], minimum(s.now + s.interval, s.snap_max[c]), s.now)
 
     def forget_tick(s):
-        """The tick has ended."""
         s.tick = "idle"
         s.now = 0
         s.now_floor = 0

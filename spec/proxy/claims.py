@@ -27,7 +27,6 @@ class ProxyClaims(ProxyActions):
     # ---- helpers ----
 
     def has_ts(s, t):
-        """The oracle has answered the task."""
         return (s.phase[t] != "new") & (s.phase[t] != "asked")
 
     def is_open(s, t, c):
@@ -39,7 +38,6 @@ class ProxyClaims(ProxyActions):
         return ite(s.follows[c], s.published[c], s.idle_value(c))
 
     def was_published(before, after):
-        """The step published a tick."""
         return (before.tick == ite(before.NOW_FIRST, "taken", "stamped")) & (after.tick == "idle")
 
     # ---- safety ----

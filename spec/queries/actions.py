@@ -122,7 +122,6 @@ class QueriesActions(Protocol, name="queries"):
         return forall(s.Row, lambda w: implies(s.wanted[w] & (s.shard[w] == c), s.copy[n, w] == "held"))
 
     def is_new_number(s, r, k):
-        """No other request has this number."""
         return forall(s.Request, lambda q: implies((q != r) & (s.number[q] > 0), s.number[q] != k))
 
     # ---- load and release: the coordinators ----
@@ -161,7 +160,6 @@ class QueriesActions(Protocol, name="queries"):
         s.phase = "loaded"
 
     def is_loaded(s):
-        """Each shard is served."""
         return forall(s.Shard, lambda c: exists(s.Node, lambda n: s.serves[n, c]))
 
     @action(source="seed 004, 6.4")

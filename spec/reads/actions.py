@@ -134,7 +134,6 @@ class ReadsActions(Protocol, name="reads"):
         return (s.stage[w] == "logged") & (s.ts[w] <= s.pack[r]) & ~s.applied[r, w]
 
     def removes(s, d, w, value):
-        """The delete ``d`` removes the row ``w`` at the timestamp ``value``."""
         return all_of(s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
     def finds(s, r, w, value):

@@ -34,7 +34,6 @@ class ReadsClaims(ReadsActions):
     # ---- helpers ----
 
     def is_answered(s, q):
-        """The client has the rows."""
         return s.progress[q] == "answered"
 
     def is_visible(s, w, value):

@@ -80,7 +80,6 @@ class Reads(ReadsRanking):
         )
 
     def has_guarantee(s, q):
-        """The read has got its guarantee."""
         return one_of(s.progress[q], "waiting", "asleep", "reading", "answered")
 
     @lemma(source="facts 6.2")

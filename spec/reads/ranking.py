@@ -10,7 +10,6 @@ class ReadsRanking(ReadsClaims):
     # ---- the service time of a replica reaches a timestamp ----
 
     def is_behind(s, r, ts):
-        """The timestamp was issued, and the replica runs and has not reached it."""
         return all_of(s.issued >= ts, ~s.stopped[r], s.safe[r] < ts)
 
     def holds_up(s, w, ts):
@@ -48,7 +47,6 @@ class ReadsRanking(ReadsClaims):
         return s.is_behind(r, ts) & (s.tick >= ts) & (s.pack[r] == s.safe[r]), (r, ts)
 
     def has_a_pack(s, r, ts):
-        """The replica works on a pack."""
         return s.is_behind(r, ts) & (s.tick >= ts) & (s.pack[r] > s.safe[r])
 
     @helpful("service_time_follows_the_oracle", action="apply_insert")
@@ -67,7 +65,6 @@ class ReadsRanking(ReadsClaims):
     # ---- a waiting read ends ----
 
     def is_under_way(s, q):
-        """The read is at its replica, with a guarantee that was issued."""
         return one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
 
     @rank("a_waiting_read_ends")

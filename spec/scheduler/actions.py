@@ -97,7 +97,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         return one_of(s.phase[t], "asked", "stamped")
 
     def lock_is_free(s, t):
-        """No task holds the lock of this task's queue, or there is no lock."""
         return ~s.LOCKED | ~exists(s.Task, lambda u: s.joins(t, u) & s.holds_lock(u))
 
     def is_next(s, t):
@@ -139,7 +138,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         return ite(s.phase[t] == "asked", s.floor[t] >= value, s.ts[t] > value)
 
     def notify(s, t):
-        """The caller is notified, if it is still there."""
         s.notices[t] = s.notices[t] + 1
         s.caller[t] = ite(s.caller[t] == "left", "left", "told")
 
@@ -183,7 +181,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.issued = maximum(s.issued, ts)
 
     def is_alone(s, t):
-        """No task that was given an id has that of this one."""
         return forall(s.Task, lambda u: implies(s.has_id(u), s.id[u] != s.id[t]))
 
     @action(fairness="weak", source="seed 004, 6.6.1: addUnissuedTask")

@@ -83,7 +83,6 @@ class Scheduler(SchedulerRanking):
         return one_of(s.phase[t], "running", "ended") | ((s.phase[t] == "lost") & s.has_acted(t))
 
     def has_acted(s, t):
-        """The call of the task was made."""
         return s.carried[t] | s.unknown[t]
 
     @lemma(source="seed 004, 6.6.1: at most only one task is executing")

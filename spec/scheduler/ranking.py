@@ -23,11 +23,9 @@ class SchedulerRanking(SchedulerClaims):
         return (s.phase[t] == "queued") & ~exists(s.Task, lambda u: s.holds_up(u, t))
 
     def is_queued_at(s, u, t, p):
-        """The task is queued where the other one is, at this place."""
         return all_of(s.joins(u, t), s.phase[u] == "queued", s.place[u] == p)
 
     def first_place(s, t):
-        """The place of the first task that is queued where this one is."""
         return least(s.Place, lambda p: exists(s.Task, lambda u: s.is_queued_at(u, t, p)), default=0)
 
     def comes_next(s, u, t):

@@ -102,11 +102,9 @@ class SegmentsActions(Protocol, name="segments"):
     # ---- helpers ----
 
     def is_row(s, w):
-        """A row in the log."""
         return s.logged[w] & ~s.deletes[w]
 
     def is_delete(s, d):
-        """A delete in the log."""
         return s.logged[d] & s.deletes[d]
 
     def is_in_pack(s, w):
@@ -210,7 +208,6 @@ class SegmentsActions(Protocol, name="segments"):
         s.faults = s.faults + 1
 
     def is_stored_of_a_growing_segment(s, w):
-        """The row is in the files of a segment that is not flushed."""
         return all_of(s.is_row(w), s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
 
     # ---- the pipeline ----
@@ -289,7 +286,6 @@ class SegmentsActions(Protocol, name="segments"):
         return s.buffer[d] & (s.ts[d] > s.replays_from(g))
 
     def is_in_files(s, g, d):
-        """The files contain the delete."""
         return all_of(s.is_delete(d), s.filed[d], s.ts[d] <= s.files_upto[g])
 
     @action(fairness="weak", source="facts 6.1; B34; B35; B38")
@@ -312,7 +308,6 @@ class SegmentsActions(Protocol, name="segments"):
         s.faults = s.faults + 1
 
     def may_trim(s, value):
-        """No load needs the deletes at or below the value."""
         return all_of(
             value <= s.delete_checkpoint,
             forall(s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])),

@@ -17,7 +17,6 @@ class SegmentsClaims(SegmentsActions):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
     def is_older(s, w, d):
-        """The row and the delete have one key, and the row is older."""
         return all_of(s.deletes[d], ~s.deletes[w], s.key[w] == s.key[d], s.ts[w] < s.ts[d])
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
@@ -56,7 +55,6 @@ class SegmentsClaims(SegmentsActions):
         )
 
     def removes(s, d, w, value):
-        """The delete removes the row at the timestamp."""
         return all_of(s.is_delete(d), s.is_older(w, d), s.ts[d] <= value)
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
@@ -69,7 +67,6 @@ class SegmentsClaims(SegmentsActions):
         return s.is_row(w) & ~exists(s.Write, lambda d: s.removes(d, w, s.safe))
 
     def is_shown(s, w):
-        """A read at the service time shows the row."""
         removed = exists(s.Write, lambda d: s.is_known(w, d) & s.removes(d, w, s.safe))
         return all_of(~s.deletes[w], s.is_read(w), ~removed)
 

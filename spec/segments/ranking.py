@@ -11,7 +11,6 @@ class SegmentsRanking(SegmentsClaims):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
     def is_behind(s, ts):
-        """The log has the tick, and the node has not reached it."""
         return (s.tick >= ts) & (s.safe < ts)
 
     def is_done(s):

@@ -28,7 +28,6 @@ class Sessions(SessionsRanking):
         )
 
     def is_a_change(s, r):
-        """A session began or ended with this revision."""
         return exists(s.Node, lambda n: (s.began[n] == r) | (s.ended[n] == r))
 
     @lemma(source="facts 3.4")

@@ -26,7 +26,6 @@ class SessionsRanking(SessionsClaims):
     # ---- a session becomes known ----
 
     def is_to_be_known(s, n):
-        """The session does not end, and is not known."""
         return all_of(s.began[n] > 0, s.ended[n] == 0, ~s.view[n])
 
     @rank("a_session_becomes_known", finitely=("faults",))
@@ -76,12 +75,10 @@ class SessionsRanking(SessionsClaims):
     # ---- a session that has ended is refused ----
 
     def may_be_fenced(s, n):
-        """The coordinator knows that the session has ended."""
         serves = (s.phase == "serving") & (s.ended[n] <= s.seen + 1)
         return one_of(s.phase, "listed", "serving") & (s.was_over(n, s.first) | serves)
 
     def is_to_be_fenced(s, n):
-        """The session has ended, and the coordinator does not know it."""
         return all_of(s.ended[n] > 0, ~s.fenced[n], ~s.may_be_fenced(n))
 
     @rank("a_session_that_is_over_is_refused", finitely=("faults",))

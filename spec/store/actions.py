@@ -67,7 +67,6 @@ class StoreActions(Protocol, name="store"):
     # ---- helpers ----
 
     def is_allowed(s, w):
-        """The save is tied to the present term."""
         return s.term[w] == s.fence
 
     def may_see(s, r, value):
@@ -75,7 +74,6 @@ class StoreActions(Protocol, name="store"):
         return (s.least[r] <= value) & (value <= s.visible)
 
     def was_saved(s, value):
-        """A save of the value was applied."""
         return exists(s.Save, lambda w: s.applied[w] & (s.value[w] == value))
 
     # ---- the fence ----

@@ -141,7 +141,6 @@ class StreamActions(Protocol, name="stream"):
         return exists(s.Channel, lambda d: s.at[d] > s.at[c])
 
     def is_level(s):
-        """All channels are at the same tick."""
         return forall(s.Channel, s.Channel, lambda c, d: s.at[c] == s.at[d])
 
     def pursues(s):

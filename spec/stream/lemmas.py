@@ -31,7 +31,6 @@ class Stream(StreamClaims):
         )
 
     def have_places_of_their_own(s, m, n):
-        """Two messages of a channel share no place."""
         return implies(
             (m != n) & (s.channel[m] == s.channel[n]),
             all_of(

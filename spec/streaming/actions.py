@@ -161,7 +161,6 @@ class StreamingActions(Protocol, name="streaming"):
         s.take_tick(ts, upto)
 
     def is_in_log_above(s, m, ts):
-        """The message is in the log, and later than the tick."""
         return (s.place[m] > 0) & (s.ts[m] > ts)
 
     def take_tick(s, ts, upto):

@@ -12,7 +12,6 @@ class StreamingRanking(StreamingClaims):
         return all_of(s.is_open, s.place[m] > 0, s.tick < s.ts[m])
 
     def is_being_drawn(s, n):
-        """The message holds the lock."""
         return s.mine[n] & (s.stage[n] == "drawn")
 
     def holds_up(s, n, m):

@@ -121,7 +121,6 @@ class TimeTickActions(Protocol, name="timetick"):
         return ite(p == s.ddl, s.up, s.session[p] != "none")
 
     def refused(s, p):
-        """The log refuses this source."""
         return s.FENCED & s.fenced[p]
 
     def is_below_all_to_come(s, p, c, value):
@@ -139,7 +138,6 @@ class TimeTickActions(Protocol, name="timetick"):
         )
 
     def fault(s):
-        """Count a fault, so that an instance can bound them."""
         s.faults = s.faults + 1
 
     # ---- the oracle and the messages ----
@@ -324,7 +322,6 @@ class TimeTickActions(Protocol, name="timetick"):
         )
 
     def log_tick(s, c):
-        """The round's tick is in the channel's log."""
         s.tick[c] = s.round_ts[c]
         s.highest[c] = maximum(s.highest[c], s.round_ts[c])
 
@@ -357,7 +354,6 @@ class TimeTickActions(Protocol, name="timetick"):
         s.forget_round()
 
     def forget_round(s):
-        """The sender has no round."""
         s.sending = False
         s.round_ts = each(s.Channel, lambda c: 0)
         s.to_send = each(s.Channel, lambda c: False)
@@ -409,5 +405,4 @@ class TimeTickActions(Protocol, name="timetick"):
         s.synced = each(s.Channel, lambda c: s.last[c])
 
     def is_learned_at_start(s, p):
-        """The session is in the map from the start."""
         return (p == s.ddl) | (s.KNOWS_ALL & (s.session[p] == "registered"))

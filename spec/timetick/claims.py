@@ -25,15 +25,12 @@ class TimeTickClaims(TimeTickActions):
     # ---- helpers ----
 
     def may_append(s, m):
-        """The message is begun, and the log would take it."""
         return (s.is_begun(m) | (s.message[m] == "lost")) & ~s.refused(s.sender[m])
 
     def is_begun(s, m):
-        """The source has begun the message, and has not ended it."""
         return (s.message[m] == "asked") | (s.message[m] == "open")
 
     def lies_above(s, m, value):
-        """The message's timestamp is above the value, or will be."""
         return any_of(
             (s.message[m] == "asked") & (s.floor[m] >= value),
             ((s.message[m] == "open") | (s.message[m] == "lost")) & (s.ts[m] > value),

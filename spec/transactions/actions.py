@@ -124,11 +124,9 @@ class TransactionsActions(Protocol, name="transactions"):
         return ts > s.tick
 
     def is_in_time(s, t, ts):
-        """The transaction is not over at this time."""
         return ts <= s.until[t]
 
     def has_all_bodies(s, t):
-        """No body of it is on its way."""
         return forall(s.Body, lambda b: implies(s.of[b] == t, s.sent[b] != "sent"))
 
     @action(source="facts 11")
@@ -145,7 +143,6 @@ class TransactionsActions(Protocol, name="transactions"):
         s.stage = each(s.Transaction, lambda t: ite(s.expires(t), "gone", s.stage[t]))
 
     def expires(s, t):
-        """The last tick has reached the end of an open transaction."""
         return (s.stage[t] == "open") & (s.tick >= s.until[t])
 
     @action(fairness="weak", source="facts 11; property W")

@@ -8,7 +8,6 @@ class TransactionsRanking(TransactionsClaims):
     """One channel with transactions, the node that writes it, and a reader that starts anew."""
 
     def is_committed(s, b):
-        """The body is in the log, with its commit."""
         return (s.stage[s.of[b]] == "committed") & (s.place[b] > 0)
 
     def next_tick(s):

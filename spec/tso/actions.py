@@ -108,11 +108,9 @@ class TsoActions(Protocol, name="tso"):
     # ---- helpers ----
 
     def runs(s, server):
-        """The process exists."""
         return (s.role[server] != "new") & (s.role[server] != "stopped")
 
     def serves(s, server):
-        """The process hands out timestamps."""
         return s.role[server] == "serving"
 
     def may_save(s, server):
@@ -124,19 +122,15 @@ class TsoActions(Protocol, name="tso"):
         s.saved = ite(s.RAISES, maximum(s.saved, end), end)
 
     def ts_of(s, time, logical):
-        """The timestamp with this physical time and counter."""
         return plain(s.stamp[time]) + plain(logical)
 
     def ts(s, call, logical):
-        """The timestamp with this counter of the call's object."""
         return s.ts_of(s.object[call], logical)
 
     def first_ts(s, call):
-        """The least timestamp of the call's batch."""
         return s.ts(call, s.last[call] - s.count[call] + 1)
 
     def last_ts(s, call):
-        """The greatest timestamp of the call's batch."""
         return s.ts(call, s.last[call])
 
     def guard(s):
@@ -273,7 +267,6 @@ class TsoActions(Protocol, name="tso"):
         s.forget_update(server, updater)
 
     def forget_update(s, server, updater):
-        """The update has ended."""
         s.stage[server, updater] = "idle"
         s.update_next[server, updater] = 0
 
@@ -328,7 +321,6 @@ class TsoActions(Protocol, name="tso"):
         return total < s.max_logical
 
     def counted(s, total):
-        """The counter after an addition."""
         return minimum(total, s.max_logical)
 
     @action(source="seed 002, GenerateTSO: ten tries")

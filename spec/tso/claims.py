@@ -50,15 +50,12 @@ class TsoClaims(TsoActions):
     # ---- helpers ----
 
     def answered(s, call):
-        """The call has its batch."""
         return s.call[call] == "answered"
 
     def holds_object(s, call):
-        """The call has read the pointer to an object."""
         return one_of(s.call[call], "loaded", "answered")
 
     def has_base(s, server):
-        """The server has loaded the saved end."""
         return one_of(s.role[server], "loaded", "decided", "starting", "serving")
 
     # ---- safety ----

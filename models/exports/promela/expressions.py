@@ -268,7 +268,6 @@ class Writer:
 
 
 def _choice(test: Block, then: Block, other: Block) -> Block:
-    """``(test -> then : other)``."""
     line = f"({test[0]} -> {then[0]} : {other[0]})"
     if all(len(block) == 1 for block in (test, then, other)) and len(line) <= WIDTH:
         return [line]

@@ -213,7 +213,6 @@ class _Model:
 
 
 def _line(text: str) -> str:
-    """Text on one line, without an end of comment."""
     return " ".join(text.split()).replace("*/", "* /")
 
 

@@ -229,7 +229,6 @@ class StepWriter:
         raise TypeError(f"not a map: {node}")
 
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
-        """One assignment for each key, by a macro for the body."""
         writer, kind = self.writer, map_type(node)
         if not isinstance(node, MapComprehension):
             keys = [
@@ -271,7 +270,6 @@ def _reads_itself_safely(variable: Variable, expr: Expr) -> bool:
 
 
 def _without(node: Expr, part: Expr) -> Expr:
-    """The expression with ``part`` replaced by a literal, to see what else it reads."""
     if node == part:
         return TRUE
     return rebuild(node, tuple(_without(child, part) for child in children(node)))

@@ -60,7 +60,6 @@ def given_by(condition: Expr, variable: Variable) -> Given | None:
 
 
 def _is_plain(value: Expr) -> bool:
-    """A scalar, or a map that is given as a constant."""
     return not isinstance(value.type, MapType) or (isinstance(value, Read) and value.variable.constant)
 
 

@@ -158,7 +158,6 @@ class Rounds:
         return True
 
     def _shared(self, parts: list[Chunk]) -> None:
-        """Expand, enter and check some chunks with all workers."""
         merge = Merge(self.visited, [part.first for part in parts])
         self._insert(parts, merge)
         merge.number()

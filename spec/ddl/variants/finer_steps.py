@@ -49,7 +49,6 @@ class LogByLog(Ddl):
         s.stage[j] = ite(forall(s.Log, lambda g: s.job_in_log[j, g]), "sent", "stamped")
 
     def is_in_progress(s, j):
-        """The job is counted."""
         return s.counted[j]
 
     @action(source="seed 002, coordinator")

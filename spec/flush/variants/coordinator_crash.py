@@ -229,7 +229,6 @@ class SavesComeAgain(Flush):
         )
 
     def is_brought(s, segment, end, p):
-        """The row belongs to the task."""
         return s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end)
 
     @action(source="facts 7.6, 10.2; hazard 22; B19")

@@ -44,7 +44,6 @@ class LateSaves(Flush):
     told: Map[Flush.Segment, Flush.Position] = 0
 
     def unfinished(s, segment, end):
-        """The old node has not seen this task recorded."""
         return (s.task[segment, end] != "none") & (s.task[segment, end] != "recorded")
 
     def first_unfinished(s, segment):

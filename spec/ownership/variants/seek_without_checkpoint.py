@@ -51,7 +51,6 @@ class Seek(Ownership):
     # ---- helpers ----
 
     def has_position(s, segment):
-        """The segment has a recorded position."""
         return (s.dml[segment] > 0) | s.begun[segment]
 
     def position_of(s, segment):
@@ -59,7 +58,6 @@ class Seek(Ownership):
         return ite(s.dml[segment] > 0, s.dml[segment], s.first[segment])
 
     def is_earliest(s, segment, p):
-        """A segment that was not dropped has this position."""
         own = s.has_position(segment) & (s.position_of(segment) == p)
         brought = s.imported[segment] & (s.import_at[segment] == p)
         return (s.record[segment] == "kept") & (own | brought)

@@ -48,7 +48,6 @@ class HandOver(Reads):
         return one_of(s.progress[q], "waiting", "asleep", "reading")
 
     def may_ask(s, q, r):
-        """The read has not asked the replica."""
         return (s.at[q] != r) & ~s.left[q, r]
 
     @action(fairness="weak", source="facts 6.1, 6.3")

@@ -227,7 +227,6 @@ class DeletesMarkRows(Reads):
         )
 
     def is_older(s, w, d):
-        """The delete is of the row."""
         return all_of(~s.deletes[w], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d])
 
     def finds(s, r, w, value):

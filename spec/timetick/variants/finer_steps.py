@@ -121,7 +121,6 @@ class RestartInSteps(TimeTick):
         return s.start == ite(s.LISTED_FIRST, "not begun", "first")
 
     def fences_now(s):
-        """The coordinator fences now."""
         return s.start == ite(s.LISTED_FIRST, "first", "not begun")
 
     @action(fairness="weak", source="facts 4: initSessions; B46")

@@ -21,7 +21,6 @@ class Stream(TimeTick):
         s.logged[c, s.round_ts[c]] = True
 
     def is_aligned(s):
-        """All channels are at the same tick."""
         return forall(s.Channel, s.Channel, lambda c, d: s.at[c] == s.at[d])
 
     @action(fairness="weak", source="facts 5.1")

@@ -229,7 +229,6 @@ class DdlLogByLog(TakesOverLogByLog):
         )
 
     def has_ts(s, m):
-        """The message is on its way to its log, or there."""
         return one_of(s.message[m], "open", "appended")
 
     @reachable(after="send_tick", source="seed 002, DDL: DDL and DML are ordered")
