@@ -1,11 +1,11 @@
-"""A claim with a hypothesis that says nothing: a judge of strength must tell."""
+"""A claim with an idle hypothesis, for a judge of strength to find."""
 
 from tidemark.spec.language import implies, invariant
 from tidemark.spec.sessions import Sessions
 
 
 class IdleHypothesis(Sessions):
-    """The view is that of the store also while no coordinator has a list: the hypothesis says nothing."""
+    """The view equals the store also while no coordinator has a list: the hypothesis is idle."""
 
     @invariant()
     def the_view_is_the_store_of_its_revision(s):

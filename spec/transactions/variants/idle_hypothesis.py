@@ -1,11 +1,11 @@
-"""A claim with a hypothesis that says nothing: a judge of strength must tell."""
+"""A claim with an idle hypothesis, for a judge of strength to find."""
 
 from tidemark.spec.language import implies, invariant
 from tidemark.spec.transactions import Transactions
 
 
 class IdleHypothesis(Transactions):
-    """A claim of the log is made only of a log with an end: the hypothesis says nothing."""
+    """A claim of the log, limited to a log with an end: the hypothesis is idle."""
 
     @invariant()
     def nothing_else_is_delivered(s):
