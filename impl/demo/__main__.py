@@ -1,7 +1,7 @@
 """Command line: ``python -m tidemark.impl.demo [--rows N] [--segments N] [--seed N] [--dir PATH] [--keep]``.
 
-Exit code 0 when nothing was lost or doubled, 1 when something was or the story could not be told to its end,
-2 for options or a directory that cannot be used, 130 after Ctrl-C.
+Exit code 0 when no row was lost or doubled, 1 when one was or the demonstration could not be completed, 2 for
+options or a directory that cannot be used, 130 after Ctrl-C.
 """
 
 from __future__ import annotations

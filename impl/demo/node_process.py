@@ -32,17 +32,17 @@ NODE_ID = "node-1"
 
 
 def log_root(directory: Path) -> Path:
-    """Where the log lies."""
+    """The folder of the log."""
     return directory / "log"
 
 
 def binlog_root(directory: Path) -> Path:
-    """Where the binlogs lie."""
+    """The folder of the binlogs."""
     return directory / "binlogs"
 
 
 def meta_file(directory: Path) -> Path:
-    """Where the coordinator's metadata lie."""
+    """The file of the coordinator's metadata."""
     return directory / "coordinator.sqlite"
 
 
@@ -53,7 +53,7 @@ def announce(event: str, **facts: object) -> None:
 
 
 class AnnouncingClient(DirectCoordinatorClient):
-    """Reports what the coordinator has answered."""
+    """Reports the coordinator's answers."""
 
     def __init__(self, coordinator: Coordinator) -> None:
         super().__init__(coordinator)
@@ -67,13 +67,13 @@ class AnnouncingClient(DirectCoordinatorClient):
         return outcome
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        """Raise, then report what is stored."""
+        """Raise, then report the stored checkpoints."""
         await super().update_channel_checkpoints(request, deadline=deadline)
         announce("checkpoint", stored=self._announced.channel(CHANNEL).checkpoint)
 
 
 class NodeProcess:
-    """The parts of the process and its life."""
+    """The parts of the process."""
 
     def __init__(self, *, directory: Path, full_buffer_bytes: int) -> None:
         clock = AsyncioClock()

@@ -1,9 +1,9 @@
 """The demonstration of the oracle: ``python -m tidemark.impl.demo.oracle``.
 
 Two oracle processes share a store, one of them leads. Clients ask for timestamps; the leader is killed with
-SIGKILL; the other one takes over when the lease has ended. Then every timestamp is looked at: none may have
+SIGKILL; the other one takes over when the lease has ended. Then every timestamp is checked: none may have
 been handed out twice, and of two calls of which one ended before the other began the later one must have the
-greater timestamps. Exit code 0: so it is. 1: otherwise.
+greater timestamps. Exit code 0 if so, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Call:
 
 @dataclass
 class Story:
-    """What has happened."""
+    """The calls and the gap."""
 
     calls: list[Call] = field(default_factory=list)
     refused: int = 0
@@ -120,7 +120,6 @@ async def _start(name: str, where: str) -> Running:
 
 
 async def _until(story: Story, condition: Callable[[], bool]) -> None:
-    """Wait for calls to be answered until something is true of them."""
     async with asyncio.timeout(_LONGEST):
         while not condition():
             story.news.clear()
@@ -128,7 +127,6 @@ async def _until(story: Story, condition: Callable[[], bool]) -> None:
 
 
 async def _ask(servers: Sequence[Running], story: Story, order: itertools.count[int], batch: int) -> None:
-    """Ask one server again and again; the other one when there is no answer."""
     for server in itertools.cycle(servers):
         with suppress(OSError, asyncio.IncompleteReadError):
             reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
@@ -149,7 +147,7 @@ async def _ask(servers: Sequence[Running], story: Story, order: itertools.count[
 
 
 def judge(story: Story) -> int:
-    """Print what is found; 0 if nothing is wrong."""
+    """Print the findings; 0 if all is right."""
     twice, disordered = doubled(story.calls), out_of_order(story.calls)
     for name in NAMES:
         mine = [call for call in story.calls if call.server == name]

@@ -1,7 +1,7 @@
 """One oracle process of the demonstration: ``python -m tidemark.impl.demo.oracle_process``.
 
-It prints the port on which it answers. A request is a line with a number of timestamps; the answer is a line
-with the first and the last of them, or with ``!`` and the reason why there are none.
+It prints its port. A request is a line with a number of timestamps; the answer is a line with the first and
+the last of them, or with ``!`` and the reason why there are none.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ CONFIG = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pau
 
 
 def main() -> int:
-    """Serve until the term is over, or the process is killed."""
+    """Serve until the term has ended, or the process is killed."""
     parser = argparse.ArgumentParser(prog="python -m tidemark.impl.demo.oracle_process")
     parser.add_argument("--name", required=True, help="name of this server")
     parser.add_argument("--store", required=True, help="address of etcd, or file of SQLite")

@@ -1,6 +1,6 @@
 """A query node in a process of its own, over the files of a cluster: its metadata, binlogs and logs.
 
-It serves the channels that there are when it starts, prints its port as JSON and ends when its input ends.
+It serves the channels that exist at its start, prints its port as JSON and ends when its input ends.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from tidemark.impl.types import MetaSnapshot
 
 
 def descriptions(snapshot: MetaSnapshot) -> list[ChannelDescription]:
-    """What the coordinator knew of each channel when the snapshot was taken."""
+    """The coordinator's description of each channel at the time of the snapshot."""
     return [
         ChannelDescription(
             channel=record.channel,

@@ -1,11 +1,11 @@
 """The demonstration of reads: ``python -m tidemark.impl.demo.reads [--seed N] [--rounds N] [--dir PATH]``.
 
 A cluster, a writer, a reader, and two query nodes in processes of their own, over the cluster's files. One of
-the query nodes is killed with SIGKILL while reads wait at it; the other one answers; a new one is started
-from binlogs and log and takes over. A further page that is asked after the kill shows what the first has
-shown before it, and a client reads page by page while rows are written. Every answer is checked against what
-its level promises. Exit code 0: all are as promised, and nothing was lost or stored twice. 1: otherwise, or a
-kill has met no read, and has shown nothing. 2: an option or the directory cannot be used. 130: Ctrl-C.
+the query nodes is killed with SIGKILL while reads wait at it; the other one answers; a new one starts from
+binlogs and log and takes over. A further page after the kill shows the moments of the first page, and a
+client reads page by page while rows are written. Every answer is checked against the promise of its level.
+Exit code 0: all are as promised, and no row was lost or stored twice. 1: otherwise, or a kill has met no
+read, and has shown nothing. 2: an option or the directory cannot be used. 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ COLLECTION = "c"
 SIZES = ("--full-buffer-bytes", "600", "--segment-rows", "60", "--query-nodes", "1")
 TIME_LIMIT_SECONDS = 120.0
 AHEAD = 500 * MILLISECOND
-"""By how much the customized read of a kill is ahead of the last write: it waits until the node is dead."""
+"""The customized read of a kill is this far ahead of the last write: it waits until the node is killed."""
 PAGE_SIZE = 7
 CONFIG = ClusterConfig()
 
@@ -64,7 +64,7 @@ class RemoteOracle:
 
 
 class Watched(RemoteReplica):
-    """A query node. waiting: reads that it has not answered. refused: how many it has failed to answer."""
+    """A query node. waiting: its unanswered reads. refused: how many it has failed to answer."""
 
     def __init__(self, port: int) -> None:
         super().__init__(port)
@@ -105,7 +105,7 @@ class Nodes:
 
 
 class Story:
-    """Plays the demonstration. ``wrong``: what is not as promised."""
+    """Plays the demonstration. ``wrong``: the broken promises."""
 
     def __init__(self, directory: Path, *, seed: int, rounds: int) -> None:
         self.directory = directory
@@ -151,7 +151,6 @@ class Story:
             await cluster.end()
 
     async def _query_node(self, name: str, stack: AsyncExitStack) -> Child:
-        """Start a query node, and let it be asked last."""
         child = await start(
             "tidemark.impl.demo.query_process", "--dir", str(self.directory), "--node-id", name
         )
@@ -171,8 +170,8 @@ class Story:
         kill: Child | None = None,
         turn: int | None = None,
     ) -> None:
-        """Rounds of a write and a read at each level at the same time; the kill is in the middle of one. In
-        the first round a client reads page by page, too.
+        """Rounds of a write and a read at each level at the same time, with the kill in one of them. In the
+        first round a client reads page by page, too.
         """
         before, met = self.promises.judged, ""
         for number in range(self.rounds):
@@ -197,8 +196,8 @@ class Story:
         channels: tuple[ChannelName, ...],
         work: Sequence[Coroutine[Any, Any, None]],
     ) -> str:
-        """Kill the first node while it has work, and ask for a further page of what was read before. What the
-        kill has met; a kill that meets no read shows nothing, and is wrong.
+        """Kill the first node while it has work, and ask for a further page of an earlier read. Returns the
+        reads that the kill has met; without one the kill shows nothing, and is an error.
         """
         node = self.nodes.replicas[0]
         first = await reader.execute(ReadTask(ConsistencyLevel.STRONG, channels))
@@ -217,13 +216,11 @@ class Story:
     async def _further_page(
         self, reader: Reader, channels: tuple[ChannelName, ...], first: ReadAnswer
     ) -> None:
-        """Another node shows the moments that the first page has shown."""
         found = await reader.execute(ReadTask(ConsistencyLevel.STRONG, channels, page_of=first))
         if (found.moments, found.rows) != (first.moments, first.rows):
             self.wrong.append(f"a further page shows {found.moments}, and the first one {first.moments}")
 
     async def _pages(self, asker: Client, channels: tuple[ChannelName, ...]) -> None:
-        """Read page by page; all pages together are one strong answer."""
         begun, found = time.monotonic_ns(), list[Result]()
         async for page in asker.pages(COLLECTION, size=PAGE_SIZE, level=ConsistencyLevel.STRONG):
             found.append(page)
@@ -236,7 +233,6 @@ class Story:
         )
 
     async def _write(self, writer: Client) -> None:
-        """A few rows, now and then a delete."""
         if self.keys and self.rng.random() < 0.3:
             keys = [self.keys.pop(self.rng.randrange(len(self.keys)))]
         else:
@@ -258,9 +254,6 @@ class Story:
     async def _read(
         self, reader: Reader, channels: tuple[ChannelName, ...], level: ConsistencyLevel, *, ahead: Interval
     ) -> None:
-        """One read, judged. A customized read names the last write that was acknowledged, or what is ahead of
-        it.
-        """
         named = {
             ConsistencyLevel.SESSION: self.session.timestamp,
             ConsistencyLevel.CUSTOMIZED: max(
@@ -306,7 +299,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 async def told(directory: Path, *, seed: int, rounds: int) -> int:
-    """Play, and look at what is stored. The exit code."""
+    """Play, and check the stored rows. The exit code."""
     story = Story(directory, seed=seed, rounds=rounds)
     async with asyncio.timeout(TIME_LIMIT_SECONDS):
         await story.play()

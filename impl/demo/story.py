@@ -1,4 +1,4 @@
-"""The story: rows go into the log, a flush, a kill in the middle of the work, a recovery, and the check."""
+"""The demonstration: rows go into the log, a flush, a kill during the work, a recovery, and the check."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ KILL_AFTER = 0.7
 
 
 class DemoError(ImplementationError):
-    """The demonstration could not be played to its end."""
+    """The demonstration could not be completed."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What is played: number of rows and segments, the directory, and the seed of rows and of the kill."""
+    """The options: number of rows and segments, the directory, and the seed of rows and of the kill."""
 
     rows: int
     segments: int
@@ -80,9 +80,9 @@ class Child:
 
 
 class LogKeeper:
-    """Writes the log: ticks go on for ever, rows come when they are given.
+    """Writes the log: ticks without end, and rows on demand.
 
-    tick: the timestamp of the last tick. Those of the rows lie between it and the one before.
+    tick: the timestamp of the last tick. Those of the rows are between it and the one before.
     """
 
     def __init__(self, directory: Path) -> None:
@@ -108,7 +108,7 @@ class LogKeeper:
 
 
 class Story:
-    """Plays the demonstration and tells it."""
+    """Plays and reports the demonstration."""
 
     def __init__(self, options: Options) -> None:
         self.options = options
@@ -126,7 +126,7 @@ class Story:
         return [contents[at : at + size] for at in range(0, len(contents), size)]
 
     async def play(self) -> Audit:
-        """All chapters. The answer is what the check found."""
+        """All chapters. Returns the result of the check."""
         flushed_to = await self._until_the_kill()
         await self._look_at_the_ruins(flushed_to)
         await self._after_the_kill()
@@ -202,7 +202,6 @@ class Story:
             await meta.close()
 
     async def _append_until(self, share: float) -> None:
-        """Append packs with rows until this share of them is in the log."""
         for contents in self._next_packs(share):
             await self._log.append(contents)
             await asyncio.sleep(TICK_SECONDS)
@@ -214,7 +213,6 @@ class Story:
 
     @asynccontextmanager
     async def _ticks(self) -> AsyncIterator[None]:
-        """Empty ticks between the packs with rows, as on an idle channel."""
         ticking = asyncio.create_task(self._log.run_ticks())
         try:
             yield
@@ -224,7 +222,6 @@ class Story:
 
     @asynccontextmanager
     async def _child(self) -> AsyncIterator[Child]:
-        """A process of the node; it never outlives the story."""
         row_bytes = Row(1, 0, 0, "0" * 16).memory_bytes
         buffer_rows = max(1, self.options.rows // (self.options.segments * BUFFERS_PER_SEGMENT))
         process = await asyncio.create_subprocess_exec(
@@ -249,6 +246,6 @@ def shown(ts: Timestamp) -> str:
 
 
 def say(sentence: str) -> None:
-    """Tell a part of the story."""
+    """Print a line of the report."""
     sys.stdout.write(f"- {sentence}\n")
     sys.stdout.flush()

@@ -40,7 +40,7 @@ DRAIN_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """Keys that were acknowledged and are not stored, that are stored more than once, or that are wrong.
+    """Acknowledged keys that are not stored, keys that are stored more than once, and wrong ones.
 
     deletes, transactions: how many of them are stored.
     broken: transactions that are stored in part, at several timestamps, or though they were not committed.
@@ -59,7 +59,7 @@ class Outcome:
 
     @property
     def clean(self) -> bool:
-        """Whether all is as it must be. No row at all proves nothing."""
+        """Whether there is no error. No row at all proves nothing."""
         wrong = (self.lost, self.doubled, self.invented, self.broken, self.miscounted)
         return self.acknowledged > 0 and not any(wrong)
 
@@ -74,7 +74,7 @@ class Outcome:
 
 
 async def live(directory: Path, life: int, rng: random.Random) -> set[int]:
-    """One life of the node, until a kill. The keys that it has acknowledged."""
+    """One run of the node, until a kill. The keys that it has acknowledged."""
     process = await _start(directory, life)
     acknowledged: set[int] = set()
     reading = asyncio.create_task(_read(process, acknowledged))
@@ -104,7 +104,7 @@ async def _start(directory: Path, life: int, *options: str) -> asyncio.subproces
 
 
 async def _read(process: asyncio.subprocess.Process, acknowledged: set[int]) -> None:
-    """Take up what a process says. Its last line may be torn by the kill."""
+    """Collect the output of a process. Its last line may be torn by the kill."""
     assert process.stdout is not None
     while line := await process.stdout.readline():
         if line.endswith(b"\n"):
@@ -114,7 +114,7 @@ async def _read(process: asyncio.subprocess.Process, acknowledged: set[int]) -> 
 
 
 async def play(directory: Path, *, kills: int, seed: int) -> Outcome:
-    """Kill the node so many times, let it store what is in the log, and compare."""
+    """Kill the node so many times, let it store the log, and compare."""
     rng = random.Random(seed)
     acknowledged: set[int] = set()
     for life in range(1, kills + 1):
@@ -129,7 +129,7 @@ async def play(directory: Path, *, kills: int, seed: int) -> Outcome:
 
 
 async def compare(directory: Path, acknowledged: set[int]) -> Outcome:
-    """What is stored against what was acknowledged."""
+    """Compare the stored with the acknowledged keys."""
     store = SqliteStreamingStore(store_file(directory))
     try:
         messages = await store.messages()
@@ -161,7 +161,6 @@ def _is_invented(row: Row) -> bool:
 
 
 def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
-    """The rows of transactions, by life and number."""
     found: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         number = transaction_of(row.key)
@@ -171,7 +170,6 @@ def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
 
 
 def _is_broken(number: int, rows: Sequence[Row]) -> bool:
-    """Not whole, or not committed."""
     keys, timestamps = {row.key for row in rows}, {row.ts for row in rows}
     return len(keys) != BODIES or len(timestamps) != 1 or not is_committed(number)
 
@@ -190,7 +188,7 @@ def main(arguments: list[str]) -> int:
 
 
 async def told(directory: Path, *, kills: int, seed: int) -> int:
-    """Play, and say what came out. The exit code."""
+    """Play, and report. The exit code."""
     outcome = await play(directory, kills=kills, seed=seed)
     sys.stdout.write(f"{kills} kills: {outcome.describe()}.\n")
     return 0 if outcome.clean else 1
