@@ -400,6 +400,8 @@ class ArgumentEntry(Entry):
     """
     reads: tuple[Reference, ...] = ()
     """How the protocols that it relies on are read in its words: one reading for each step and protocol."""
+    without_guarantees: bool = False
+    """The readings get no guarantees: a self-test, in which nothing may follow."""
 
     @property
     def must_fail(self) -> bool:
