@@ -49,7 +49,6 @@ class CheckpointUpdater:
     tasks: pending reports; a task stays until its position or a greater one was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
     in_flight: calls between their sending and the clean-up.
-    sending: the tasks of the present round, sent already or not.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class CheckpointUpdater:
         self.tasks: dict[ChannelName, CheckpointTask] = {}
         self.in_flight: dict[ChannelName, CheckpointCall] = {}
         self.signal = asyncio.Event()
-        self.sending: tuple[CheckpointTask, ...] = ()
         self._round = asyncio.Lock()
         self._coordinator = coordinator
         self._clock = clock
@@ -130,7 +128,6 @@ class CheckpointUpdater:
 
     async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
         """Report the tasks in batches, a limited number of batches at a time; then clean up."""
-        self.sending = tuple(tasks)
         parallel, batches = self._config.max_parallel_rpcs, self._batches(tasks)
         finished: list[CheckpointCall] = []
         for at in range(0, len(batches), parallel):
@@ -140,7 +137,6 @@ class CheckpointUpdater:
             await self._preemption.point("updater.clean_up")
         for call in finished:
             self._clean_up(call)
-        self.sending = ()
 
     def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
         size = self._config.max_positions_per_rpc

@@ -6,16 +6,12 @@ once more at the moment of the yield, because other work may have run in between
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.timestamp import Interval, Timestamp
 from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition
-
-Jitter = Callable[[SegmentId], Interval]
-"""Extra age before a segment is stale, so that not all segments are synced at once."""
 
 
 @dataclass(frozen=True)
@@ -65,11 +61,6 @@ class FullBuffer:
         return view.start is not None and view.memory_bytes >= self.limit_bytes
 
 
-def no_jitter(_segment_id: SegmentId) -> Interval:
-    """Every segment is stale at the same age."""
-    return 0
-
-
 @dataclass(frozen=True)
 class StaleBuffer:
     """Picks a buffer whose start is too old, in message time.
@@ -78,15 +69,12 @@ class StaleBuffer:
     """
 
     after: Interval
-    jitter: Jitter = no_jitter
     name: str = "stale"
     flushes: bool = False
 
     def picks(self, view: SegmentView) -> bool:
-        """Older than the limit plus the segment's jitter."""
-        if view.start is None:
-            return False
-        return view.consumed.ts - view.start.ts > self.after + self.jitter(view.segment_id)
+        """Older than the limit."""
+        return view.start is not None and view.consumed.ts - view.start.ts > self.after
 
 
 @dataclass(frozen=True)
@@ -148,11 +136,11 @@ class MemoryPressure:
         return view.start is not None
 
 
-def default_policies(config: DataNodeConfig, *, jitter: Jitter = no_jitter) -> tuple[SyncPolicy, ...]:
+def default_policies(config: DataNodeConfig) -> tuple[SyncPolicy, ...]:
     """The policies that run after each pack, in order."""
     return (
         FullBuffer(limit_bytes=config.full_buffer_bytes),
-        StaleBuffer(after=config.stale_after_ts, jitter=jitter),
+        StaleBuffer(after=config.stale_after_ts),
         SealedSegment(),
         DroppedSegment(),
         FlushTimestamp(),

@@ -7,7 +7,6 @@ A process serves one term at most and restarts to lead again, so that no state o
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from tidemark.impl.errors import NotLeaderError, StoreError
@@ -19,18 +18,13 @@ from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.term import Term
 
 
-@dataclass(frozen=True, kw_only=True)
-class OracleParts:
-    """The class of the published objects, and the number of updaters: two are one too many (hazard 39)."""
-
-    published: Callable[[int], Published] = Published
-    updaters: int = 1
-
-
 class OracleServer:
     """One incarnation of an oracle process.
 
     Milvus: GlobalTSOAllocator, tsLoop
+
+    Args:
+        make: makes the object that is published.
 
     Attributes:
         name: unique among the processes that use the same store.
@@ -45,7 +39,7 @@ class OracleServer:
         name: str,
         ports: OraclePorts,
         config: OracleConfig,
-        parts: OracleParts | None = None,
+        make: Callable[[int], Published] = Published,
         log: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.name = name
@@ -54,7 +48,7 @@ class OracleServer:
         self.stopped = ""
         self._ports = ports
         self._config = config
-        self._parts = parts if parts is not None else OracleParts()
+        self._make = make
         self._log = log
         self._supervisor = Supervisor()
 
@@ -65,7 +59,7 @@ class OracleServer:
             await self._resign(term)
             return
         oracle = self.oracle = TimestampOracle(
-            ports=self._ports, term=term, config=self._config, make=self._parts.published
+            ports=self._ports, term=term, config=self._config, make=self._make
         )
         try:
             await self._serve(oracle, term)
@@ -113,10 +107,9 @@ class OracleServer:
     async def _lead(self, oracle: TimestampOracle) -> None:
         await oracle.start()
         self._log(f"{self.name}: serves from {oracle.first} ns on")
-        for updater in range(self._parts.updaters):
-            self._supervisor.spawn(partial(self._update, oracle, updater), f"{self.name} update {updater}")
+        self._supervisor.spawn(partial(self._update, oracle), f"{self.name} update 0")
 
-    async def _update(self, oracle: TimestampOracle, updater: int) -> None:
+    async def _update(self, oracle: TimestampOracle, updater: int = 0) -> None:
         """A failed save is tried again with the next update; until then the physical time stays."""
         while True:
             await self._ports.clock.sleep(self._config.update_pause)

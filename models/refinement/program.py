@@ -42,13 +42,16 @@ class Abstraction:
     Args:
         ignored: variables of the specification that only count.
         sound: see ``tidemark.models.refinement.step.StepChecker``.
+
+    Attributes:
+        values: the mapping itself.
     """
 
     def __init__(
         self, instance: Instance, values: Values, *, ignored: tuple[str, ...] = (), sound: bool = True
     ) -> None:
         self.checker = StepChecker(instance, ignored=ignored, sound=sound)
-        self._values = values
+        self.values = values
         self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
@@ -80,11 +83,11 @@ class Abstraction:
 
     def _read(self, observation: Observation) -> State:
         try:
-            return self.checker.encode(self._values(observation))
+            return self.checker.encode(self.values(observation))
         except NoCounterpartError:
             raise
         except MappingError as error:
-            raise MappingError(str(error), place=place_of(self._values)) from error
+            raise MappingError(str(error), place=place_of(self.values)) from error
         except Exception as error:
             place = judged_place(error)
             if not place:

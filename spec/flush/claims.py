@@ -219,6 +219,22 @@ class FlushClaims(FlushActions):
         """The callback resets a flush timestamp."""
         return (before.flush_ts > 0) & (after.flush_ts == 0)
 
+    @reachable(after="clear_flush_ts", source="seed 001: strictly greater; hazard 5")
+    def an_equal_checkpoint_resets_nothing(before, after):
+        """The acknowledged checkpoint equals the flush timestamp, which stays."""
+        return all_of(
+            before.saw_flush_ts > 0,
+            before.rpc_position == before.saw_flush_ts,
+            after.flush_ts == before.saw_flush_ts,
+        )
+
+    @reachable(after="store", source="seed 001: never past unsynced data")
+    def a_checkpoint_is_stored_below_an_unsynced_row(before, after, position):
+        """The stored checkpoint advances while a later row is buffered or being synced."""
+        return (before.stored < after.stored) & exists(
+            after.Position, lambda p: (p > after.stored) & after.pins(p)
+        )
+
     @reachable(after="crash", source="hazard 15")
     def a_crash_with_rows_in_flight(before, after):
         """A crash meets rows that are being synced."""

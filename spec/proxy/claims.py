@@ -185,6 +185,20 @@ class ProxyClaims(ProxyActions):
             lambda u, c: after.is_open(u, c) & after.uses[t, c] & (after.ts[u] < after.ts[t]),
         )
 
+    @reachable(after="publish", source="facts 3.3; B7, B8")
+    def the_least_passes_a_popped_task(before, after):
+        """A channel that was published below a task is published above it after the pop."""
+        return exists(
+            after.Task,
+            after.Channel,
+            lambda t, c: all_of(
+                before.follows[c] & after.follows[c],
+                after.uses[t, c] & (after.phase[t] == "popped"),
+                before.published[c] < after.ts[t],
+                after.ts[t] <= after.published[c],
+            ),
+        )
+
     @reachable(after="late_append", source="hazard 12")
     def a_message_comes_after_its_task(before, after, t, c):
         """The log gets a message whose task has failed."""

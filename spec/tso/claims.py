@@ -194,6 +194,14 @@ class TsoClaims(TsoActions):
             after.stage[server, updater] == "idle",
         )
 
+    @reachable(after="allocate", source="seed 002, TSO: strictly increasing; facts 2.2")
+    def an_answer_after_an_update(before, after, call):
+        """A call is answered from a newer object than one whose answer came before it began."""
+        return after.answered(call) & exists(
+            after.Call,
+            lambda c: before.answered(c) & after.precedes[c, call] & (after.object[c] < after.object[call]),
+        )
+
     @reachable(after="allocate", source="hazard 40")
     def a_counter_overflows(before, after, call):
         """A batch does not fit, and the call tries again."""
