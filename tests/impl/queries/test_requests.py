@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import VirtualLoop, run, settle
 from tests.impl.queries.parts import THINGS, Proxy
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
 
@@ -55,7 +55,7 @@ async def _results_that_come_before_the_write_returns_are_kept():
 
 @pytest.mark.parametrize("leaves", ["late", "cancelled"])
 def test_a_request_that_leaves_keeps_nothing(leaves):
-    run(_a_request_that_leaves_keeps_nothing(leaves))
+    run(_a_request_that_leaves_keeps_nothing(leaves), loop=VirtualLoop)
 
 
 async def _a_request_that_leaves_keeps_nothing(leaves):
