@@ -158,7 +158,7 @@ class Story:
         checkpoint = snapshot.channels[0].checkpoint
         found = await audit(self._log.rows, snapshot, store)
         say(
-            f"What is left: checkpoint {shown(checkpoint)}, {len(recorded)} recorded binlogs, {len(orphans)}"
+            f"Remaining: checkpoint {shown(checkpoint)}, {len(recorded)} recorded binlogs, {len(orphans)}"
             f" written but not recorded. Of {found.expected} rows in the log {len(found.missing)} are not"
             " stored yet."
         )
