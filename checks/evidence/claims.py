@@ -136,8 +136,6 @@ _TRACE = {
     "ddl.reports_follow_the_oracle": "an end: evidence is finite",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
-    "streaming.watermark_promise": "what is judged is the same rule under another name, "
-    "timetick.watermark_promise",
     "streaming.ticks_never_go_back": "what is judged is the same rule under another name, "
     "timetick.ticks_never_go_back",
     "streaming.ticks_cover_what_is_acknowledged": "a trace of `enter`, `acknowledge` and `write_tick`",
