@@ -130,7 +130,7 @@ def test_an_entry_is_walked_or_driven(given: dict[str, str]):
     ("reaches", "problem"),
     [
         ({"register": 1.0}, ""),
-        ({"crash": 1.0}, r"^crash in \d+ of 12 walks, and 100% of them must have it$"),
+        ({"compact": 1.0}, r"^compact in \d+ of 12 walks, and 100% of them must have it$"),
         ({"nothing": 0.1}, r"^the entry reaches 'nothing', which is no action and no witness$"),
     ],
 )
