@@ -368,5 +368,5 @@ def lines() -> list[str]:
         for one in abilities()
     ]
     found += [f"{claim:<50} client histories: {sentence}" for claim, sentence in HISTORY_CLAIMS.items()]
-    rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs)}." for one in MONITORS]
+    rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs or one.kinds)}." for one in MONITORS]
     return [*found, "", "What the monitors look at:", *rules]

@@ -1,8 +1,8 @@
 """Reports channel checkpoints to the coordinator: merged by channel, batched, retried until acknowledged.
 
 Two loops feed one runner. The timer sends every pending task; the signal sends those marked by a flush. The
-lock ``_round`` makes their rounds exclude each other, as the single goroutine of the original does: a task
-can therefore not be deleted by one round while another still counts on it.
+lock ``_round`` makes their rounds exclude each other, like the single goroutine of the original: so no round
+deletes a task that another one is sending.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class CheckpointUpdater:
 
     Milvus: ChannelCheckpointUpdater, AddTask, updateCheckpoints, notifyChan
 
-    tasks: what is to be reported; a task stays until it, or something at or beyond it, was acknowledged.
+    tasks: pending reports; a task stays until its position or a greater one was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
     in_flight: calls between their sending and the clean-up.
     """
@@ -64,7 +64,7 @@ class CheckpointUpdater:
         self._config = config
 
     async def add_task(self, task: CheckpointTask) -> None:
-        """Queue a checkpoint, merged with what is pending for its channel.
+        """Queue a checkpoint, merged with the pending one of its channel.
 
         One section: between the look-up and the replacement no clean-up can run. It is a coroutine because
         the original can be preempted here, and a variant of it may want to be.
@@ -78,11 +78,10 @@ class CheckpointUpdater:
             self._trigger()
 
     def _replaces(self, task: CheckpointTask, pending: CheckpointTask) -> bool:
-        """Newer, or a flush waits for what was not urgent before."""
+        """Newer, or a flush now waits for it."""
         return pending.position.ts < task.position.ts or (task.flush and not pending.flush)
 
     def _merge(self, task: CheckpointTask, pending: CheckpointTask) -> CheckpointTask:
-        """The greater position, and urgent if either was."""
         position = max(task.position, pending.position, key=lambda position: position.ts)
         return replace(task, position=position, flush=task.flush or pending.flush)
 
@@ -94,13 +93,13 @@ class CheckpointUpdater:
         self.tasks.pop(channel, None)
 
     async def run_timer(self) -> None:
-        """Send everything that is pending, each ``checkpoint_tick_seconds``. Ends by cancellation."""
+        """Send all pending tasks, each ``checkpoint_tick_seconds``. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._config.checkpoint_tick_seconds)
             await self._run_round(self._take_all)
 
     async def run_signal(self) -> None:
-        """Send what a flush waits for, at each signal. Ends by cancellation."""
+        """Send the tasks of flushes, at each signal. Ends by cancellation."""
         while True:
             await self.signal.wait()
             await self._preemption.point("updater.select")
@@ -140,7 +139,6 @@ class CheckpointUpdater:
             self._clean_up(call)
 
     def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
-        """All tasks, cut into calls; the last one may be shorter."""
         size = self._config.max_positions_per_rpc
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
@@ -151,7 +149,7 @@ class CheckpointUpdater:
         return list(await asyncio.gather(*(self._send(batch) for batch in batches)))
 
     async def _send(self, batch: Sequence[CheckpointTask]) -> list[CheckpointCall]:
-        """One call. Returns what was acknowledged; after a failure nothing, and the tasks stay."""
+        """One call. Returns the acknowledged tasks; none after a failure, and the tasks stay."""
         calls = [CheckpointCall(task.channel, task.position, task.owner) for task in batch]
         for call in calls:
             self.in_flight[call.channel] = call
@@ -170,13 +168,12 @@ class CheckpointUpdater:
         return calls
 
     def _request(self, calls: Sequence[CheckpointCall]) -> UpdateCheckpoints:
-        """One position for each call."""
         return UpdateCheckpoints(
             positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
         )
 
     def _clean_up(self, call: CheckpointCall) -> None:
-        """Drop the pending task unless it has moved beyond what was acknowledged."""
+        """Drop the pending task unless it has moved beyond the acknowledged position."""
         pending = self.tasks.get(call.channel)
         if pending is not None and pending.position.ts <= call.position.ts:
             del self.tasks[call.channel]

@@ -54,7 +54,7 @@ class MetaCache:
         return self.segments.setdefault(segment_id, SegmentInfo(segment_id=segment_id))
 
     def seal(self, segment_id: SegmentId) -> None:
-        """Growing -> sealed. Sealing twice is harmless, and what has ended stays so."""
+        """Growing -> sealed. Repeated seals do no harm, and an ended segment stays so."""
         info = self.find_or_create(segment_id)
         if info.phase is SegmentPhase.GROWING:
             info.phase = SegmentPhase.SEALED

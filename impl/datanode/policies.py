@@ -1,4 +1,4 @@
-"""Sync policies: which segment buffers are to be written out now.
+"""Sync policies: they choose the segment buffers to write out now.
 
 A policy is a pure question about one segment. The write buffer asks it for each segment after each pack, and
 once more at the moment of the yield, because other work may have run in between.
@@ -16,7 +16,7 @@ from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, Sta
 
 @dataclass(frozen=True)
 class SegmentView:
-    """What a policy may look at. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
+    """A policy's view. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
 
     ``has_task_here``: a task of the segment that was yielded at this position is not finished yet.
     """
@@ -42,7 +42,7 @@ class SyncPolicy(Protocol):
         """Whether a pick ends the segment."""
 
     def picks(self, view: SegmentView) -> bool:
-        """Whether the segment is to be synced now."""
+        """Whether the segment should be synced now."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class FullBuffer:
 
 @dataclass(frozen=True)
 class StaleBuffer:
-    """Picks a buffer whose start lies too far behind, in message time.
+    """Picks a buffer whose start is too old, in message time.
 
     Milvus: GetSyncStaleBufferPolicy
     """
@@ -81,7 +81,7 @@ class StaleBuffer:
 class SealedSegment:
     """Picks a sealed segment, with or without buffered rows, and makes it flushing.
 
-    Tasks of a segment are told apart by their positions. If one was yielded here and is not finished, the
+    Tasks of a segment are distinguished by their positions. If one was yielded here and is not finished, the
     last one waits for the next pack.
     """
 
@@ -95,7 +95,7 @@ class SealedSegment:
 
 @dataclass(frozen=True)
 class DroppedSegment:
-    """Picks what is still buffered of a dropped segment."""
+    """Picks the buffered rows of a dropped segment."""
 
     name: str = "dropped"
     flushes: bool = False

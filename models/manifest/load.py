@@ -29,6 +29,7 @@ from tidemark.models.manifest.model import (
 from tidemark.models.manifest.mutants import MODULES, entries_of
 from tidemark.models.manifest.pins import Pin, lock_file, properties_of, read_lock
 from tidemark.models.manifest.resolve import declared_properties
+from tidemark.models.manifest.usual import with_usual
 from tidemark.models.manifest.verdicts_lock import read_verdicts, verdicts_file, with_verdicts
 from tidemark.models.rooms import protocol_files
 
@@ -68,6 +69,7 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
                 )
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
+    data = with_usual(data, locked=bool(pinned), file=file)
     data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
     if "properties" not in data:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
@@ -110,7 +112,7 @@ def parse(data: dict[str, object], *, file: str, pinned: tuple[Pin, ...] = ()) -
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
-    data = _with_mutants(expand(data, file=file), file=file)
+    data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:

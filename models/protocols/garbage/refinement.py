@@ -1,17 +1,4 @@
-"""From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``.
-
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-stored, written      the object store: what is in it, and what was put into it once
-reading              what a reader was given and has not read: it need not have given it back
-life, term           ``ChannelRecord``, as it is stored
-first                the term after the last drop: noted when that is stored
-entry                ``SegmentRecord.binlogs``, as they are stored
-marked               deletions that are on their way to the object store
-faults               left out: it counts
-===================  =======================================================================================
-"""
+"""From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``."""
 
 from __future__ import annotations
 
@@ -20,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.storage.memory import MemoryMetaStore
-from tidemark.impl.types import BinlogRecord, ChannelRecord, SegmentRecord
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.impl.types import ChannelRecord
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(frozen=True)
@@ -80,23 +67,13 @@ def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/garbage:Garbage",
-    (
-        environment("stored", "written", why="the object store"),
-        environment("reading", why="what a reader has yet to read; what it was lent may be more"),
-        read(
-            "life",
-            of=[(MemoryMetaStore, "channels"), (ChannelRecord, "dropped"), (ChannelRecord, "collected")],
-        ),
-        read("term", of=[(MemoryMetaStore, "channels"), (ChannelRecord, "term")]),
-        environment("first", why="a history: which term the last drop has ended"),
-        read(
-            "entry",
-            of=[(MemoryMetaStore, "segments"), (SegmentRecord, "binlogs"), (BinlogRecord, "path")],
-        ),
-        environment("marked", why="deletions that are on their way to the object store"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "stored, written": "the object store",
+        "reading": "what a reader has yet to read; what it was lent may be more",
+        "first": "a history: which term the last drop has ended",
+        "marked": "deletions that are on their way to the object store",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

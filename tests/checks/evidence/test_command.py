@@ -175,7 +175,8 @@ def test_lines_out_of_order_raise_no_alarm_while_they_come(
     monkeypatch.setattr("tidemark.checks.evidence.follow.follow", follow)
     monkeypatch.setattr("tidemark.checks.spark.session.spark_session", lambda **_: None)
     for name, given, code, alarms in (
-        ("back", lines[::-1], 3, 0),
+        ("back", lines[::-1], 0, 0),
+        ("mixed", [lines[number] for number in (1, 3, 0, 2)], 3, 0),
         ("wrong", [*lines, parts.stored(9000, ts(1))], 1, 1),
     ):
         log = write(tmp_path / f"{name}.log", given)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -18,6 +17,7 @@ from tidemark.models.protocols.flush.programs import flush, over_files
 from tidemark.models.protocols.flush.scenario import FlushScenario
 
 FLUSH = Host("flush-and-checkpoint", flush)
+ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
 RACE = Host("two-flushes-race", flush)
 LATE = Host("late-requests", flush)
 REPLAY = Host("crash-and-replay", flush)
@@ -28,17 +28,6 @@ UPDATER = "datanode/checkpoint_updater.py:CheckpointUpdater."
 BUFFER = "datanode/write_buffer.py:WriteBuffer."
 COORDINATOR = "datacoord/coordinator.py:Coordinator."
 
-NEVER_RESET = Patch(
-    "flush-ts-is-never-reset",
-    at=f"{BUFFERS}_should_reset",
-    old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
-    new="False",
-    killer="refinement",
-    on=FLUSH,
-    source="B50",
-    says="The callback leaves the flush timestamp alone (B50).",
-)
-
 MUTANTS = patches(
     __name__,
     Patch(
@@ -47,7 +36,7 @@ MUTANTS = patches(
         old="(self._earliest_buffered(), self._earliest_in_flight())",
         new="(self._earliest_buffered(),)",
         killer="flush.positions_on_their_way_are_safe",
-        on=FLUSH,
+        on=ON_SPARK,
         source="H15, B13; seed 001, GetCheckpoint",
         says="Rows that are being synced do not hold the checkpoint back (H15, B13, seed 001).",
     ),
@@ -57,7 +46,7 @@ MUTANTS = patches(
         old="await self._upload(task)",
         new="await self._upload(task)\n            task.sink.in_flight.pop(task.key, None)",
         killer="flush.positions_on_their_way_are_safe",
-        on=FLUSH,
+        on=ON_SPARK,
         source="H16",
         says="The start position is forgotten after the upload, before the rows are recorded (H16).",
     ),
@@ -128,15 +117,19 @@ MUTANTS = patches(
         old="checkpoint.ts > flush_ts",
         new="checkpoint.ts >= flush_ts",
         killer="flush.reset_only_by_greater_checkpoint",
-        on=RACE,
+        on=ON_SPARK,
         source="H7",
         says="At or above is enough for the reset (H7).",
     ),
-    NEVER_RESET,
-    replace(
-        NEVER_RESET,
-        name="flush-ts-is-never-reset-on-spark",
-        on=Host("flush-and-checkpoint-on-spark", flush),
+    Patch(
+        "flush-ts-is-never-reset",
+        at=f"{BUFFERS}_should_reset",
+        old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
+        new="False",
+        killer="refinement",
+        on=ON_SPARK,
+        source="B50",
+        says="The callback leaves the flush timestamp alone (B50).",
     ),
     Patch(
         "equal-checkpoint-is-not-reported",
