@@ -166,7 +166,7 @@ JUDGES = {
         "checks/interleave/spark.py",
         "part.remaining, part.left = (), 0.0  #",
         "part.remaining, part.left, part.violations = (), 0.0, {}  #",
-        "mutate/impl-flush-ts-is-never-reset-on-spark",
+        "mutate/impl-flush-ts-is-never-reset",
         ExitCode.INCONCLUSIVE,
     ),
     "all steps commute": (

@@ -235,11 +235,6 @@ class SimulatedCalls:
         del request
         return True
 
-    def outlives(self, request: Json) -> bool:
-        """Whether a call may be carried out after its caller has died."""
-        del request
-        return True
-
     def answer(self, task: str, content: Content, path: str, request: Json) -> Json:
         """Carry out a call of a task. Raise StoreError."""
         del task

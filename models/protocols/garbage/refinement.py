@@ -19,7 +19,7 @@ class GarbageView:
         files, written: what is in the object store, and what was put there once.
         given: what readers have been given, and have not read.
         deleting: what the collector has told the object store to delete.
-        named: what a stored record names.
+        named, replaced: what a stored record names, and has named before a compaction.
         record: of the channel, as it is stored.
         first: the first term of the present collection, or of the next one.
     """
@@ -29,6 +29,7 @@ class GarbageView:
     given: tuple[int, ...]
     deleting: tuple[int, ...]
     named: tuple[int, ...]
+    replaced: tuple[int, ...]
     record: ChannelRecord
     first: int
 
@@ -36,6 +37,11 @@ class GarbageView:
 def named_in(stored: MemoryMetaStore) -> tuple[int, ...]:
     """The files that a stored record names, by their terms."""
     return terms_of(one.path for record in stored.segments.values() for one in record.binlogs)
+
+
+def replaced_in(stored: MemoryMetaStore) -> tuple[int, ...]:
+    """The files of segments that were compacted: a segment is that of a term."""
+    return tuple(sorted(number for number, record in stored.segments.items() if record.dropped))
 
 
 def terms_of(paths: Iterable[str]) -> tuple[int, ...]:
@@ -54,7 +60,9 @@ def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
         "life": life,
         "term": record.term,
         "first": view.first,
-        "entry": {f: "named" if f in view.named else "none" for f in every},
+        "entry": {
+            f: "named" if f in view.named else "replaced" if f in view.replaced else "none" for f in every
+        },
         "marked": {f: f in view.deleting for f in every},
     }
 

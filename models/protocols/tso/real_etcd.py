@@ -59,10 +59,6 @@ class _Calls(etcd.SimulatedCalls):
         """See SimulatedCalls. Else a dead server would be elected, and its lease would not end."""
         return _saves(request)
 
-    def outlives(self, request: Json) -> bool:
-        """See SimulatedCalls. Else a dead server would be elected, and its lease would not end."""
-        return _saves(request)
-
     def answer(self, task: str, content: dict[str, Any], path: str, request: Json) -> Json:
         """See SimulatedCalls."""
         if self._place in self._machine.lost and _saves(request) and updater_of(task) == FIRST_SAVE:
