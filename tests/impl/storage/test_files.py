@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.impl.storage.faults import FAIL, TEAR, Faults
 from tests.impl.storage.parts import Disk, each, play, says
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.files import SystemFiles, in_thread
@@ -19,7 +20,6 @@ from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
 
 ONE = (Row(1, 7, 3, "a"), Row(2, 7, 4, "b"))
 TWO = (Row(5, 8, 1, ""),)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from tests.impl.storage.faults import DAMAGE, FAIL, LOSE
 from tests.impl.storage.parts import Connector, Steady, cancelled, each, every_step, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
@@ -38,7 +39,6 @@ from tidemark.impl.types import (
 )
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.messages import InsertMessage
-from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE
 
 CHANNEL = ChannelRecord(
     "a",
