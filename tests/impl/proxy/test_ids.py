@@ -144,41 +144,32 @@ async def _a_batch_is_no_larger_than_the_coordinator_allows():
     ("error", "told"),
     [(NotLeaderError("f"), RpcError), (NoTimestampError("f"), RpcError), (RuntimeError("f"), RuntimeError)],
 )
-def test_an_oracle_without_ids_is_a_failed_call_and_a_defect_is_not_hidden(error, told):
-    async def scenario():
-        oracle = AsyncMock()
-        oracle.allocate.side_effect = error
-        with pytest.raises(told, match="f"):
-            await IdAllocator(oracle=oracle, most=5).allocate(1)
-
-    run(scenario())
+async def test_an_oracle_without_ids_is_a_failed_call_and_a_defect_is_not_hidden(error, told):
+    oracle = AsyncMock()
+    oracle.allocate.side_effect = error
+    with pytest.raises(told, match="f"):
+        await IdAllocator(oracle=oracle, most=5).allocate(1)
 
 
-def test_a_defect_of_the_source_is_the_failure_of_the_process():
-    async def scenario():
-        source, supervisor = AsyncMock(), Supervisor()
-        source.allocate.side_effect = RuntimeError("a defect")
-        asked = asyncio.create_task(_cache(source, supervisor).take(1))
-        await settle()
-        assert str(supervisor.failure) == "a defect"
-        asked.cancel()
-
-    run(scenario())
+async def test_a_defect_of_the_source_is_the_failure_of_the_process():
+    source, supervisor = AsyncMock(), Supervisor()
+    source.allocate.side_effect = RuntimeError("a defect")
+    asked = asyncio.create_task(_cache(source, supervisor).take(1))
+    await settle()
+    assert str(supervisor.failure) == "a defect"
+    asked.cancel()
 
 
-def test_the_ids_of_a_caller_that_leaves_are_left_out():
+async def test_the_ids_of_a_caller_that_leaves_are_left_out():
     """It has one of three, and leaves when the others have come: ids between two batches are not given."""
 
-    async def scenario():
-        async def allocate(count, *, deadline):
-            if len(batches) == 2:
-                leaves.cancel()
-            return batches.pop(0)
+    async def allocate(count, *, deadline):
+        if len(batches) == 2:
+            leaves.cancel()
+        return batches.pop(0)
 
-        batches = [Batch(1, 1), Batch(11, 13), Batch(21, 24)]
-        cache = _cache(AsyncMock(allocate=allocate), Supervisor())
-        leaves, stays = (asyncio.create_task(cache.take(count)) for count in (3, 4))
-        assert _ids(await stays) == [11, 12, 13, 21]
-        assert leaves.cancelled()
-
-    run(scenario())
+    batches = [Batch(1, 1), Batch(11, 13), Batch(21, 24)]
+    cache = _cache(AsyncMock(allocate=allocate), Supervisor())
+    leaves, stays = (asyncio.create_task(cache.take(count)) for count in (3, 4))
+    assert _ids(await stays) == [11, 12, 13, 21]
+    assert leaves.cancelled()
