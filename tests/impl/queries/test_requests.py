@@ -6,16 +6,12 @@ import asyncio
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tests.impl.queries.parts import THINGS, Proxy
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
 
 
-def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
-    run(_each_request_gets_the_results_of_its_number_until_all_shards_have_come())
-
-
-async def _each_request_gets_the_results_of_its_number_until_all_shards_have_come():
+async def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
     proxy = Proxy()
     first, second = proxy.ask(), proxy.ask()
     await settle()
@@ -33,11 +29,7 @@ async def _each_request_gets_the_results_of_its_number_until_all_shards_have_com
     assert proxy.collector.pending == {}
 
 
-def test_results_that_come_before_the_write_returns_are_kept():
-    run(_results_that_come_before_the_write_returns_are_kept())
-
-
-async def _results_that_come_before_the_write_returns_are_kept():
+async def test_results_that_come_before_the_write_returns_are_kept():
     proxy = Proxy()
     proxy.bring(1, a=(), b=())  # no request waits yet
     writes = await proxy.streams.hold(THINGS, 99)
@@ -54,11 +46,7 @@ async def _results_that_come_before_the_write_returns_are_kept():
 
 
 @pytest.mark.parametrize("leaves", ["late", "cancelled"])
-def test_a_request_that_leaves_keeps_nothing(leaves):
-    run(_a_request_that_leaves_keeps_nothing(leaves))
-
-
-async def _a_request_that_leaves_keeps_nothing(leaves):
+async def test_a_request_that_leaves_keeps_nothing(leaves):
     proxy = Proxy(deadline=0.01 if leaves == "late" else None)
     stream = await proxy.streams.hold(THINGS, 99)
     proxy.coordinator.made[0].may_return.clear()
@@ -74,11 +62,7 @@ async def _a_request_that_leaves_keeps_nothing(leaves):
     proxy.bring(1, a=(), b=())
 
 
-def test_a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
-    run(_a_release_ends_requests_and_closes_the_stream_after_its_last_writer())
-
-
-async def _a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
+async def test_a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
     proxy = Proxy()
     waits = proxy.ask()
     await settle()
@@ -105,11 +89,7 @@ async def _a_release_ends_requests_and_closes_the_stream_after_its_last_writer()
     proxy.supervisor.check()
 
 
-def test_a_stream_that_is_released_in_the_making_is_made_anew():
-    run(_a_stream_that_is_released_in_the_making_is_made_anew())
-
-
-async def _a_stream_that_is_released_in_the_making_is_made_anew():
+async def test_a_stream_that_is_released_in_the_making_is_made_anew():
     proxy = Proxy()
     stopped = asyncio.Event()
 
@@ -131,11 +111,7 @@ async def _a_stream_that_is_released_in_the_making_is_made_anew():
     assert await asked == {"a": (), "b": ()}
 
 
-def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
-    run(_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself())
-
-
-async def _the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
+async def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
     proxy = Proxy()
     proxy.coordinator.may_answer.clear()
     proxy.coordinator.loaded = False
