@@ -186,7 +186,7 @@ def assumptions(name: str, *, manifests: Sequence[Path] = ()) -> int:
 
 
 def liveness(name: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print what is known of each claim of the kind leads_to, in Markdown: a table of ``docs/proofs.md``."""
+    """Print how each claim of the kind leads_to is judged, in Markdown."""
     from tidemark.checks.argument.liveness import liveness as rows_of
     from tidemark.checks.argument.liveness import liveness_text
 
@@ -214,13 +214,14 @@ def actions(name: str) -> int:
 
 def origins(name: str, *, only_adapters: bool) -> int:
     """Print where the refinement mappings read the variables of the specifications."""
-    from tidemark.models.refinement.origins_table import all_origins, origins_text
+    from tidemark.checks.conform.origins import origins, origins_text, tables
 
-    tables = all_origins()
-    known = [one for one in tables if not name or one.partition("/")[0] == name]
-    if not known:
-        raise BadInputError(f"{name!r} has no refinement mapping", remedy=known_names(name, list(tables)))
-    print(origins_text({one: tables[one] for one in known}, only_adapters=only_adapters))
+    every, known = tables(), {one.name: one for one in read((SUITE,))}
+    chosen = [one for one in every if not name or one.partition("/")[0] == name]
+    if not chosen:
+        raise BadInputError(f"{name!r} has no refinement mapping", remedy=known_names(name, list(every)))
+    found = {one: origins(every[one], known[one.partition("/")[0]]) for one in chosen}
+    print(origins_text(found, only_adapters=only_adapters))
     return ExitCode.AS_EXPECTED.value
 
 

@@ -15,6 +15,7 @@ from tidemark.models.manifest import (
     InterleaveEntry,
     ProofEntry,
 )
+from tidemark.models.manifest.model import Reduction
 from tidemark.models.manifest.verdicts_lock import Locked
 
 Counted = InstanceEntry | ProofEntry | InterleaveEntry
@@ -26,6 +27,10 @@ USUAL = {
     "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
 }
 """The counts that are written for an entry without any, by its section."""
+
+
+MERGED_ON_SPARK = ("declared_states", "final_states", "final_states_crc32")
+"""Those that do not depend on how the tree is cut into tasks, where equal states are merged."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,10 @@ def _is_of_coverage(verdict: Verdict) -> bool:
 
 def _usual(entry: Counted, seen: Mapping[str, int]) -> list[str]:
     """The counts that are locked of an entry of which none are."""
-    return [name for name in USUAL[entry.section] if name in seen] or list(seen)
+    usual = USUAL[entry.section]
+    if isinstance(entry, InterleaveEntry) and entry.on_spark and entry.reduction is Reduction.STATES:
+        usual = MERGED_ON_SPARK
+    return [name for name in usual if name in seen] or list(seen)
 
 
 def _added(old: Mapping[str, int], seen: Mapping[str, int]) -> list[str]:

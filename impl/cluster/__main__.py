@@ -35,7 +35,7 @@ SIZES = {
     "segment_rows": "a segment with so many rows gets no more",
     "full_buffer_bytes": "bytes of a segment's buffer from which it is synced",
 }
-"""What of the configuration can be given as an option, and what it is."""
+"""Options of the configuration, with their meanings."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -128,7 +128,7 @@ async def _stories(child: Child, history: Path) -> list[Story]:
 
 
 async def _read_again(child: Child, stories: list[Story], history: Path) -> None:
-    """A strong read of each collection: what was acknowledged is there, whether it was flushed or not."""
+    """A strong read of each collection: acknowledged rows are there, flushed or not."""
     reader = await child.client(1, history=History(history, client="client 3", process="p3"))
     for story in stories:
         await search(reader, story, EXPECTED[-1], level=ConsistencyLevel.STRONG)

@@ -1,7 +1,7 @@
 """The log of packs: one file a channel, one line of JSON a pack. A writer appends, readers follow.
 
 A line begins with the checksum of the rest. Each append is forced to the disk before the next begins, so that
-a crash leaves damage in the last line only: such a line is not there, and the next writer cuts it off.
+a crash damages the last line only: readers ignore it, and the next writer cuts it off.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class FileLogWriter:
         self._files = files
         self._lock = asyncio.Lock()
         self._whole = False
-        """Nothing is left of an append that did not end. If not, the file has to be looked at."""
+        """No unfinished append is in the file. If false, the file has to be checked."""
 
     async def append(self, pack: Pack) -> None:
         """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
@@ -59,7 +59,7 @@ class FileLogWriter:
             self._whole = True
 
     async def _mend(self) -> None:
-        """Make the file if there is none. Cut off what is left of an append that did not end."""
+        """Make the file if there is none. Cut off an unfinished append."""
         await make_directories(self._files, self._file.parent, root=self._file.parent)
         if not await self._files.exists(self._file):
             await self._files.write(self._file, b"")
@@ -71,10 +71,10 @@ class FileLogWriter:
 
 
 async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:
-    """The whole lines beyond an offset; none while there is no file. What is returned is durable. Raise
-    StoreError on failure.
+    """The whole lines beyond an offset; none while there is no file. They are durable. Raise StoreError on
+    failure.
 
-    Their writer may not have forced them yet: whoever has seen a pack must not see it vanish.
+    Their writer may not have forced them yet: a pack that was read must not vanish.
     """
     try:
         lines = list(whole_lines(await files.read(file, offset=offset), where=file))
@@ -95,8 +95,8 @@ async def read_log(root: Path, channel: ChannelName, *, files: Files = SYSTEM_FI
 
 
 def whole_lines(found: bytes, *, where: Path) -> Iterator[bytes]:
-    """The lines without their ends, up to the first that is not whole. Raises CorruptDataError if another
-    one follows that: such damage is not what an append leaves that did not end.
+    """The lines without their ends, up to the first incomplete one. Raises CorruptDataError if another one
+    follows: no unfinished append leaves such damage.
     """
     *ended, _ = found.split(b"\n")
     for place, line in enumerate(ended):

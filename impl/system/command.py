@@ -1,4 +1,4 @@
-"""How the commands of this package end: by their result, by a message, or by a signal."""
+"""The ends of this package's commands: by their result, by a message, or by a signal."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ SIGNALLED = 128
 
 
 Play = Callable[[], Coroutine[Any, Any, int | None]]
-"""What a command does; its result is the exit code, None for 0."""
+"""The work of a command; its result is the exit code, None for 0."""
 
 
 def run_command(name: str, play: Play) -> int:
-    """Run a command to its end. The exit code: the result of ``play``; 1 if it cannot be played to its end, 2
+    """Run a command to its end. The exit code: the result of ``play``; 1 if it cannot be completed, 2
     if a value or a file cannot be used, each with a message; 130 after Ctrl-C, 143 after SIGTERM.
 
-    What ``play`` has opened is closed in each of these cases: a signal cancels its task.
+    Resources of ``play`` are closed in each of these cases: a signal cancels its task.
     """
     received = signal.SIGINT
 

@@ -1,4 +1,4 @@
-"""What the suite has found out about the sources: words here, evidence in the manifest.
+"""The results of the suite about the sources: words here, evidence in the manifest.
 
 One ``findings.toml`` per protocol. ``FINDINGS.md`` is their index, printed by ``tidemark show findings``.
 """

@@ -32,13 +32,13 @@ class Evidence(Strict):
 
 
 class Finding(Strict):
-    """What was asked, and what came out.
+    """A question and its result.
 
     Attributes:
         id: short name, used on the command line.
         title: the result in one sentence.
         source: which seed, hazard or bug.
-        text: what it means, in a few sentences.
+        text: its meaning, in a few sentences.
         evidence: the entries that decide it, the most telling first.
     """
 

@@ -64,8 +64,8 @@ class Lemma:
         return f"Suggested, about {about}: say here in words why it is true."
 
     def _implication(self) -> tuple[list[str], str]:
-        """Premises and conclusion: of two bound elements that they are equal, else a comparison, else the
-        last term.
+        """Premises and conclusion: the equality of two bound elements, else a comparison, else the last
+        term.
         """
         pairs = same_type(self.group)
         sorts = [(i, j) for i, j in pairs if not isinstance(self.group[i].type, NumberType)]

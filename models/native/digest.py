@@ -1,7 +1,7 @@
 """The fixed 64-bit mix of packed states: the same in every process and on every machine.
 
-It must not change: functions of other files that were compiled with it are kept on disk, and saved blocks of
-the distributed search were divided by it.
+It must not change: compiled functions on disk contain it, and saved blocks of the distributed search were
+divided by it.
 """
 
 from __future__ import annotations

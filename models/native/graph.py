@@ -1,8 +1,7 @@
-"""The transition graph of a finished search, as arrays: for liveness, where paths matter and not only
-states.
+"""The transition graph of a finished search, as arrays, for liveness.
 
-Only steps that change the state are edges: fairness speaks about those, and standing still is possible
-anyway. Steps that leave the bounds are no edges either, and do not count as enabled.
+Only steps that change the state are edges: fairness is about those, and stuttering is possible anyway. Steps
+that leave the bounds are no edges either, and do not count as enabled.
 """
 
 from __future__ import annotations

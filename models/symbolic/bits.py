@@ -54,8 +54,8 @@ def invert(bit: Bit) -> Bit:
 
 
 def _joined(make: Callable[..., Any], bits: Sequence[Bit]) -> Bit:
-    """The term that ``z3.And`` or ``z3.Or`` makes. These look at each operand several times, which takes
-    longer than all else that is done with a bit.
+    """The term that ``z3.And`` or ``z3.Or`` makes, without their repeated looks at each operand, which take
+    most of the time.
     """
     context = bits[0].ctx
     operands = (z3.Ast * len(bits))(*[bit.as_ast() for bit in bits])

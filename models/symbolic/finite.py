@@ -1,8 +1,7 @@
-"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an
-instance's domains.
+"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance's
+domains.
 
-Used to find small counterexamples to induction and short runs: what it finds is small, readable, and
-replayed by the interpreter.
+It finds small counterexamples to induction and short runs, which the interpreter replays.
 """
 
 from __future__ import annotations
@@ -57,9 +56,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Value]] = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What an expression is evaluated in: the state before and after, and the locals, whose values are
-    known.
-    """
+    """The context of an expression: the state before and after, and the locals with known values."""
 
     before: SymbolicState
     after: SymbolicState
@@ -263,7 +260,7 @@ class SymbolicInstance:
         self.instance = instance
         self.spec = instance.spec
         self.conditions: list[Bit] = []
-        """What must hold of every symbol made so far: exactly one value for each entry."""
+        """Conditions on every symbol so far: exactly one value for each entry."""
         constants = {v.name: self._constant(v) for v in self.spec.constants}
         self.finite = Finite(instance, constants)
         frame = Frame({}, {}, {})

@@ -34,13 +34,13 @@ class SymbolicRun:
 
 @dataclass(frozen=True)
 class Searched:
-    """How far a search for runs went. ``depth``: every run of up to that many steps was covered."""
+    """The extent of a search for runs. ``depth``: every run of up to that many steps was covered."""
 
     depth: int
     found: Mapping[str, SymbolicRun]
     """The shortest run for each goal that was reached."""
     stopped: str = ""
-    """Why it stopped early; empty if it reached all goals or covered the depth that was asked for."""
+    """Why it stopped early; empty if it reached all goals or the requested depth."""
 
 
 class Runs:

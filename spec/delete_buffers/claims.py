@@ -86,8 +86,8 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 6.1; B34; B37; property R")
     def deleted_rows_stay_deleted(s):
-        """A row that a load shows is removed by each of its deletes: by a level-zero segment that was loaded,
-        or by the stream.
+        """A row that a load shows is removed by each of its deletes: by a loaded level-zero segment, or by
+        the stream.
         """
         return forall(
             s.Position,
@@ -98,7 +98,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
     @invariant(source="facts 7.1, 6.1; property R")
     def rows_without_delete_are_shown(s):
         """However often a delete was stored: a segment that was read shows each row of the log up to the
-        start of the stream, unless a newer delete of its key is in the log.
+        start of the stream, unless the log has a newer delete of its key.
         """
         return forall(
             s.Position,
@@ -118,7 +118,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @leads_to(source="seed 001; property CL")
     def the_checkpoint_passes_deletes(s, position: DeleteBuffersActions.Position):
-        """The checkpoint comes to whatever is consumed, unless the node is followed by another."""
+        """The checkpoint reaches each consumed position, unless another node follows."""
         return s.consumed >= position, (s.checkpoint >= position) | (s.consumed < position)
 
     # ---- witnesses ----
@@ -153,17 +153,17 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @reachable(after="record", source="facts 7.6; hazard 22")
     def a_save_of_the_dead(before, after, g):
-        """A save is recorded when its node is gone."""
+        """A save is recorded after the end of its node."""
         return ~before.busy[g]
 
     @reachable(after="apply", source="facts 7.1")
     def a_delete_is_stored_twice(before, after, z, g):
-        """A delete of a level-zero segment meets itself in the buffer of the segment."""
+        """A delete of a level-zero segment is also in the buffer of the segment to which it is applied."""
         return exists(after.Position, lambda d: before.held[g, d] & after.stored[g, d])
 
     @reachable(after="read_segment", source="facts 6.1")
     def a_level_is_needed(before, after, g):
-        """A row is found whose delete lies before the start of the stream, in a level-zero segment."""
+        """A row is found whose delete is before the start of the stream, in a level-zero segment."""
         return exists(
             after.Position,
             after.Position,

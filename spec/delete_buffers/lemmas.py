@@ -9,7 +9,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.2")
     def what_is_kept_is_in_the_log(s):
-        """A segment has rows of its own, and deletes; what is in memory was consumed."""
+        """A segment has rows of its own, and deletes; rows and deletes in memory were consumed."""
         return forall(
             s.Segment,
             s.Position,
@@ -39,7 +39,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.4, B60")
     def a_level_is_written_once(s):
-        """What a level-zero segment has in its files was in its one save, and its buffer was not sent."""
+        """All deletes in a level-zero segment's files were in its one save; its buffer was not sent."""
         return all_of(
             forall(
                 s.Segment,

@@ -18,7 +18,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.2")
     def what_is_held_was_consumed(s):
-        """Rows and deletes in memory lie at or below the last pack. A level-zero segment is empty before its
+        """Rows and deletes in memory are at or below the last pack. A level-zero segment is empty before its
         use.
         """
         return all_of(
@@ -33,7 +33,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.4, 10.2")
     def what_was_sent_is_not_added_to(s):
-        """A buffer that is open was not sent; what is recorded was."""
+        """An open buffer was not sent; a recorded one was."""
         return forall(
             s.Level,
             lambda z: all_of(
@@ -60,7 +60,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 9")
     def a_report_passes_no_unsynced_delete(s):
-        """What is on its way to the coordinator is as safe as what it has stored."""
+        """A sent checkpoint is as safe as the stored one."""
         return forall(s.Position, lambda d: implies(s.deletes[d] & (d <= s.report), s.durable(d)))
 
     @lemma(source="facts 7.7")
@@ -80,7 +80,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 10.4")
     def applied_means_settled(s):
-        """A segment to which a level-zero segment was applied has its deletes, whatever is compacted."""
+        """A segment to which a level-zero segment was applied has its deletes, in spite of compactions."""
         return all_of(
             forall(
                 s.Level,

@@ -37,7 +37,7 @@ class Claim:
     prop: Property
 
     def condition(self, action: Action) -> Expr:
-        """What is looked for in the steps of an action; FALSE if it cannot occur there."""
+        """The condition in the steps of an action; FALSE if it cannot occur there."""
         prop = self.prop
         if prop.kind == "reachable":
             return _specialised(prop.expr, _written(action)) if prop.after == action.name else _NEVER
@@ -77,8 +77,8 @@ ACTION = "@action"
 
 
 class ActionWriter:
-    """Writes the function of one action. It is the same wherever the action stands among others: what it
-    counts and marks is at pointers of its own, and ``%first`` is the number of its first step.
+    """Writes the function of one action, which does not depend on its place among the others: its counters
+    and marks are behind pointers of its own, and ``%first`` is the number of its first step.
     """
 
     def __init__(
@@ -130,8 +130,8 @@ class ActionWriter:
         return out.function(f"define void {ACTION}({EXPAND_ARGS}, i64 %first)")
 
     def _level(self, depth: int, flat: Val, fail: str) -> None:
-        """Guards that can be decided now, then the next parameter. ``fail``: where to go on if the step is
-        not enabled.
+        """Guards that can be decided now, then the next parameter. ``fail``: the label for a disabled
+        step.
         """
         last = {number: at for at, level in enumerate(self.levels) for _, number in level}
         waiting = [number for _, number in self.levels[depth]]

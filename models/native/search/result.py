@@ -1,4 +1,4 @@
-"""What a search of an instance has found: its states, counts, and where each claim was decided."""
+"""The results of a search: states, counts, and where each claim was decided."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Hit:
 
 @dataclass
 class SearchCounters:
-    """What a search has counted so far; saved and restored with it."""
+    """The counts of a search; saved and restored with it."""
 
     initial: int = 0
     next_row: int = 0
@@ -78,7 +78,7 @@ class SearchResult:
 
     @cached_property
     def unreduced(self) -> int:
-        """States within the bounds that the visited ones stand for."""
+        """Number of states within the bounds that the visited ones represent."""
         return self.distinct if self.symmetry is None else self.symmetry.unreduced(self.states)
 
     @property

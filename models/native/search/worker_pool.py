@@ -1,4 +1,4 @@
-"""Threads that share out the parts of a job. Compiled code releases the interpreter lock, so they use all
+"""Threads that share the parts of a job. Compiled code releases the interpreter lock, so they use all
 cores.
 """
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import functools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -34,8 +33,9 @@ from tidemark.models.protocols.aliases.refinement import (
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -44,17 +44,22 @@ SPECIFICATION = "tidemark.spec.aliases.variants.finer_steps:AsBuilt"
 _MORE: dict[str, dict[str, Any]] = {"create": {"shards": 1}, "alter": {"schema": "another"}}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NamesScenario:
-    """What happens. ``calls``: of each client, one after another, a method of the catalogue and its names;
-    the first client's come before anything else. ``asks``: of each proxy the names that requests ask it for,
-    one after another. ``creates``: the collections that are created, in this order.
+class NamesScenario(Scenario):
+    """What happens.
+
+    Attributes:
+        calls: of each client its calls, as "alter_alias alias others"; the first client's come first.
+        asks: of each proxy the names that its requests ask for, one after another.
+        creates: names of the collections that are created, in this order.
+        crashes: how often the cluster may crash.
+        protocol: the specification, or a variant of it.
     """
 
     calls: tuple[tuple[str, ...], ...]
     asks: tuple[tuple[str, ...], ...]
     creates: tuple[str, ...]
-    crashes: int
+    crashes: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def sizes(self) -> Sizes:
@@ -64,11 +69,11 @@ class NamesScenario:
         at = [proxy for proxy, asked in enumerate(self.asks) for _ in asked]
         return Sizes(tuple(names), self.creates, tuple(at), tuple(n for asked in self.asks for n in asked))
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification."""
         sizes = self.sizes
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Proxy": len(self.asks), "Name": len(sizes.names), "Collection": len(self.creates),
                 "Request": len(sizes.at), "Version": sum(map(len, self.calls)) + self.crashes,
@@ -83,27 +88,17 @@ class NamesScenario:
 
 
 class NamesProgram(RefiningProgram):
-    """One coordinator, its proxies and their requests, in one process.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One coordinator, its proxies and their requests, in one process."""
 
     table = "aliases"
 
-    def __init__(
-        self,
-        scenario: NamesScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
+    def __init__(self, scenario: NamesScenario) -> None:
         self.settings = Settings(
             clock=ClockOrder.UNTIMED,
-            faults=FaultBudget(crashes=scenario.crashes),
+            faults=scenario.faults,
             crashable=frozenset({CLUSTER} if scenario.crashes else ()),
         )
-        super().__init__(_abstraction(scenario, protocol))
+        super().__init__(_abstraction(scenario))
         self.scenario, self.sizes = scenario, scenario.sizes
         self.catalog: Catalog | None = None
         self.caches: list[MetaCache] = []
@@ -273,7 +268,7 @@ class NamesProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: NamesScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: NamesScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     sizes = scenario.sizes
 
@@ -281,27 +276,8 @@ def _abstraction(scenario: NamesScenario, protocol: str) -> Abstraction:
         known: Any = observation
         return abstract(*known[CLUSTER], sizes=sizes)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, sound=sound)
 
 
-def names(
-    *,
-    calls: Sequence[Sequence[str]],
-    asks: Sequence[Sequence[str]],
-    creates: Sequence[str],
-    crashes: int = 0,
-    protocol: str = SPECIFICATION,
-) -> NamesProgram:
-    """A program by plain arguments, as the manifest gives them.
-
-    Args:
-        calls: of each client its calls, as "alter_alias alias others"; the first client's come first.
-        asks: of each proxy the names that its requests ask for.
-        creates: names of the collections that are created, in this order.
-        crashes: how often the cluster may crash.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = NamesScenario(
-        calls=tuple(map(tuple, calls)), asks=tuple(map(tuple, asks)), creates=tuple(creates), crashes=crashes
-    )
-    return NamesProgram(scenario, protocol=protocol)
+names = program(NamesProgram, NamesScenario)

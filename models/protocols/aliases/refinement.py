@@ -3,22 +3,6 @@
 The specification is ``mutants.finer.AsBuilt``: a proxy keeps also that a name means nothing, and the cluster
 may start again.
 
-============================  ==============================================================================
-specification                 implementation
-============================  ==============================================================================
-now, changing, told           ``CollectionMeta.last``, ``change`` and ``Change.told``
-live, alias, changed          ``CollectionMeta.versions``: what exists, what is an alias, ``version``
-settled                       ``CollectionMeta.acknowledged``
-made, shown                   what was stored, and what it meant: noted by the program at each version
-keeps, lacks                  ``MetaCache.entries``: of what exists, or an alias; and of what does not
-floor                         ``MetaCache.floors``; a new cache has forgotten what was stored when it began
-moment                        changes that were stored when the coordinator answered: noted by the program
-stage, through, brings, pick  what ``MetaCache.get`` is asked, and returns, during ``MetaCache.resolve``, and
-                              what that returns: noted by the program
-given, last                   the moment of that answer: noted by the program
-before, meant                 what was acknowledged, and meant, since the request began: noted by the program
-============================  ==============================================================================
-
 A collection of the specification is one that was stored, in their order; its name is given by the scenario.
 """
 
@@ -29,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.meta_cache import MetaCache
-from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.values.collection_version import CollectionVersion
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.step import NoCounterpartError
 
 Records = tuple[CollectionVersion, ...]
@@ -266,25 +250,14 @@ def _place(record: CollectionVersion, past: Past, sizes: Sizes) -> int | None:
     return place
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "tidemark.spec.aliases.variants.finer_steps:AsBuilt",
-    (
-        read("now", of=[(CollectionMeta, "last")]),
-        read("changing", "told", of=[(CollectionMeta, "change"), (Change, "told")]),
-        read("live", "alias", "changed", of=[(CollectionMeta, "versions")]),
-        read("settled", of=[(CollectionMeta, "acknowledged")]),
-        environment("made", "shown", why="a history: what was stored at each version, and what it meant"),
-        read("keeps", "lacks", of=[(MetaCache, "entries")]),
-        read("floor", of=[(MetaCache, "floors")], why="what was stored when the cache began"),
-        environment("moment", why="a history: the changes that were stored when the coordinator answered"),
-        environment(
-            "stage",
-            "through",
-            "brings",
-            "pick",
-            why="what a request asks the cache, and is answered: noted there",
-        ),
-        environment("given", "last", "before", "meant", why="histories of requests: noted by the program"),
-    ),
+    {
+        "made, shown": "a history: what was stored at each version, and what it meant",
+        "floor": "what was stored when the cache began",
+        "moment": "a history: the changes that were stored when the coordinator answered",
+        "stage, through, brings, pick": "what a request asks the cache, and is answered: noted there",
+        "given, last, before, meant": "histories of requests: noted by the program",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

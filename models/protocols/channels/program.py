@@ -138,7 +138,7 @@ class ChannelsProgram(Program):
             assert self.node is not None
             client = DirectNodeClient(self.node)
         else:
-            client = NodeCalls(process, polling.news, repeats=False)
+            client = NodeCalls(process, polling.news)
         return FlushService(coordinator=coordinator, node=client, clock=polling)
 
     def _news(self) -> None:
@@ -395,7 +395,7 @@ def _memory_of(node: DataNode) -> Hashable:
         tuple(
             sorted((c, t.position.ts, t.stage.value, t.saw_flush_ts) for c, t in updater.in_flight.items())
         ),
-        (updater.signal.is_set(), tuple((t.channel, t.position.ts, t.flush) for t in updater.sending)),
+        updater.signal.is_set(),
         tuple(sorted((repr(key), tuple(t.key for t in q)) for key, q in node.sync_manager.queues.items())),
     )
 

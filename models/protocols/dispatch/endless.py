@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Hashable, Sequence
-from typing import Any
 
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.messages import Entry, Tick
 from tidemark.models.protocols.dispatch.ports import Log
-from tidemark.models.protocols.dispatch.program import MERGES_END, DispatchProgram, dispatch
+from tidemark.models.protocols.dispatch.program import MERGES_END, DispatchProgram, DispatchScenario
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -81,6 +81,10 @@ class EndlessProgram(DispatchProgram):
         return super().declared(), tuple(sorted(self.log.again))
 
 
-def endless(*, protocol: str = MERGES_END, **arguments: Any) -> DispatchProgram:
-    """Return a program by plain arguments; see ``dispatch`` in ``program``."""
-    return dispatch(protocol=protocol, program=EndlessProgram, **arguments)
+class EndlessScenario(DispatchScenario):
+    """What happens; see ``DispatchScenario``."""
+
+    protocol: str = MERGES_END
+
+
+endless = program(EndlessProgram, EndlessScenario)

@@ -8,8 +8,7 @@ it.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from collections.abc import Hashable, Sequence
 
 from tidemark.impl.broker.packs import PackReader
 from tidemark.impl.errors import TargetGoneError
@@ -24,9 +23,8 @@ from tidemark.models.protocols.dispatch.program import (
     NODE,
     DispatchProgram,
     DispatchScenario,
-    MessagePlan,
-    TargetPlan,
 )
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.process import Process
 
@@ -65,23 +63,28 @@ class Reading:
         return (self.stored, self.hand, self.seen, self.task is not None and self.task.done())
 
 
-class NodeProgram(DispatchProgram):
-    """One log with its producers, and a node that stores the packs of several virtual channels.
+class NodeScenario(DispatchScenario):
+    """What happens. A message about a collection drops it.
 
-    Args:
-        scenario: what happens.
+    Attributes:
         stops: the node ends its dispatchers at any time.
     """
 
+    stops: bool = False
+
+
+class NodeProgram(DispatchProgram):
+    """One log with its producers, and a node that stores the packs of several virtual channels."""
+
     claims = (*DispatchProgram.claims, PACKS_MEET, LET_GO, READ_ONCE, STOPPED)
 
-    def __init__(self, scenario: DispatchScenario, *, stops: bool = False) -> None:
+    def __init__(self, scenario: NodeScenario) -> None:
         super().__init__(scenario)
         self.nodes: NodeDispatchers | None = None
         self.reader: PackReader | None = None
         self.readings: dict[int, Reading] = {}
         self.stopped = False
-        self._stops = stops
+        self._stops = scenario.stops
 
     async def _run_node(self, process: Process) -> None:
         nodes = self.nodes = NodeDispatchers(
@@ -226,24 +229,4 @@ class NodeProgram(DispatchProgram):
         return (super().declared(), repr(ready), repr(readings), self.stopped)
 
 
-def node(
-    *,
-    targets: Sequence[Mapping[str, Any]],
-    messages: Sequence[Mapping[str, Any]],
-    ticks: Sequence[int],
-    grows: bool = False,
-    stops: bool = False,
-) -> NodeProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        targets, messages, ticks, grows: see ``dispatch``; a message about a collection drops it.
-        stops: the node ends its dispatchers at any time.
-    """
-    scenario = DispatchScenario(
-        targets=tuple(TargetPlan(**plan) for plan in targets),
-        messages=tuple(MessagePlan(**plan) for plan in messages),
-        ticks=tuple(ticks),
-        grows=grows,
-    )
-    return NodeProgram(scenario, stops=stops)
+node = program(NodeProgram, NodeScenario)

@@ -5,11 +5,9 @@ Each step must be a step of ``tidemark.spec.dispatch``, or change nothing of it.
 
 from __future__ import annotations
 
-import ast
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.errors import TargetGoneError
@@ -29,6 +27,7 @@ from tidemark.models.protocols.dispatch.ports import (
 )
 from tidemark.models.protocols.dispatch.refinement import NodeView, TargetView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -52,8 +51,7 @@ ALL = -1
 """A target takes all its packs."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TargetPlan:
+class TargetPlan(Scenario):
     """What a target does.
 
     Attributes:
@@ -71,8 +69,7 @@ class TargetPlan:
     cancelled: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MessagePlan:
+class MessagePlan(Scenario):
     """A message of the log: a row to a target, or a message about a collection."""
 
     ts: int
@@ -80,8 +77,7 @@ class MessagePlan:
     about: int | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DispatchScenario:
+class DispatchScenario(Scenario):
     """What happens in a program of dispatchers.
 
     Attributes:
@@ -89,12 +85,16 @@ class DispatchScenario:
         ticks: the ticks. What is in the log comes in the order of time.
         grows: the log grows while targets come. If not, it is complete before, and the dispatchers read it at
             their own pace.
+        protocol: the specification, or a variant of it.
+        contains: a constant of a variant: by two collections whether the number of one contains the other's.
     """
 
     targets: tuple[TargetPlan, ...]
     messages: tuple[MessagePlan, ...]
     ticks: tuple[int, ...]
     grows: bool = False
+    protocol: str = SPECIFICATION
+    contains: tuple[tuple[bool, ...], ...] = ()
 
     @property
     def last(self) -> int:
@@ -103,26 +103,23 @@ class DispatchScenario:
 
     def message(self, number: int) -> LogMessage:
         """A message by its number."""
-        return self.made(self.messages[number], number, self.messages[number].ts)
-
-    def made(self, plan: MessagePlan, number: int, ts: int) -> LogMessage:
-        """A message by its number, with another timestamp."""
+        plan = self.messages[number]
         if plan.about is not None:
-            return ddl_about(number, ts, plan.about)
-        return row_for(number, ts, self.channel(plan.to))
+            return ddl_about(number, plan.ts, plan.about)
+        return row_for(number, plan.ts, self.channel(plan.to))
 
     def channel(self, target: int) -> str:
         """The name of a target."""
         return channel_of(target, self.targets[target].collection)
 
-    def instance(self, protocol: str, more: Mapping[str, Any]) -> Instance:
-        """The bounded instance of a specification with this log. more: further constants of a variant."""
+    def instance(self) -> Instance:
+        """The bounded instance of a specification with this log."""
         collections = [
             *(target.collection for target in self.targets),
             *(message.about for message in self.messages if message.about is not None),
         ]
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Target": len(self.targets),
                 "Collection": 1 + max(collections),
@@ -135,33 +132,21 @@ class DispatchScenario:
                 "to": [message.to for message in self.messages],
                 "is_ddl": [message.about is not None for message in self.messages],
                 "about": [message.about or 0 for message in self.messages],
-                **more,
+                **({"contains": self.contains} if self.contains else {}),
             },
             name="scheduled",
         )
 
 
 class DispatchProgram(RefiningProgram):
-    """One log with its producers, and a node with the dispatchers and what takes their packs.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-        constants: those of a variant that the specification does not have.
-    """
+    """One log with its producers, and a node with the dispatchers and what takes their packs."""
 
     claims: tuple[str, ...] = (ONE_EACH, GONE, ONCE)
     table = "dispatch"
     at_rest = ("dispatch.ticks_reach_who_takes_them",)
 
-    def __init__(
-        self,
-        scenario: DispatchScenario,
-        *,
-        protocol: str = SPECIFICATION,
-        constants: Mapping[str, Any] | None = None,
-    ) -> None:
-        super().__init__(_abstraction(scenario, protocol, repr(constants or {})))
+    def __init__(self, scenario: DispatchScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = Settings(clock=ClockOrder.UNTIMED)
         count = len(scenario.targets)
@@ -315,42 +300,15 @@ class DispatchProgram(RefiningProgram):
 
 
 @functools.cache
-def _abstraction(scenario: DispatchScenario, protocol: str, constants: str) -> Abstraction:
+def _abstraction(scenario: DispatchScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         return abstract(known[LOG], known[NODE], messages=len(scenario.messages), last=scenario.last)
 
-    instance = scenario.instance(protocol, ast.literal_eval(constants))
-    return Abstraction(instance, values, sound=protocol in (SPECIFICATION, MERGES_END))
+    sound = scenario.protocol in (SPECIFICATION, MERGES_END)
+    return Abstraction(scenario.instance(), values, sound=sound)
 
 
-def dispatch(
-    *,
-    targets: Sequence[Mapping[str, Any]],
-    messages: Sequence[Mapping[str, Any]],
-    ticks: Sequence[int],
-    grows: bool = False,
-    protocol: str = SPECIFICATION,
-    constants: Mapping[str, Any] | None = None,
-    program: type[DispatchProgram] = DispatchProgram,
-) -> DispatchProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        targets: see ``TargetPlan``.
-        messages: see ``MessagePlan``.
-        ticks: the ticks.
-        grows: the log grows while targets come.
-        protocol: the specification, or a variant of it.
-        constants: those of the variant.
-        program: class of the program.
-    """
-    scenario = DispatchScenario(
-        targets=tuple(TargetPlan(**plan) for plan in targets),
-        messages=tuple(MessagePlan(**plan) for plan in messages),
-        ticks=tuple(ticks),
-        grows=grows,
-    )
-    return program(scenario, protocol=protocol, constants=constants)
+dispatch = program(DispatchProgram, DispatchScenario)

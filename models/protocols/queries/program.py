@@ -29,6 +29,7 @@ from tidemark.models.protocols.queries.refinement import (
     parts_of,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -40,14 +41,13 @@ COLLECTION = "things"
 SPECIFICATION = "tidemark.spec.queries:Queries"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class QueriesScenario:
+class QueriesScenario(Scenario):
     """What happens.
 
     Attributes:
         requests: how many there are. shards: how many, each at a node of its own.
         rows: by row its shard.
-        asks: how many of the requests are made.
+        asks: how many of the requests are made; all, if not said.
         early: requests may come before the load; else after it.
         deadline: requests may run out of time.
         releases: the collection is released.
@@ -58,7 +58,7 @@ class QueriesScenario:
     requests: int = 1
     shards: int = 1
     rows: tuple[int, ...] = (0,)
-    asks: int = 1
+    asks: int | None = None
     early: bool = False
     deadline: bool = False
     releases: bool = False
@@ -77,11 +77,11 @@ class QueriesScenario:
         ]
         return Sizes(len(self.rows), self.shards, 1 + self.releases, tuple(results))
 
-    def instance(self, protocol: str) -> Instance:
-        """The bounded instance of a specification."""
+    def instance(self) -> Instance:
+        """The bounded instance of the specification."""
         sizes = self.sizes
         return Instance(
-            protocol,
+            SPECIFICATION,
             bounds={
                 "Request": self.requests, "Result": len(sizes.results), "Node": self.shards,
                 "Shard": self.shards, "Row": sizes.rows, "Stream": sizes.streams, "Number": self.requests,
@@ -233,23 +233,13 @@ class _Edges:
 
 
 class QueriesProgram(RefiningProgram):
-    """One collection with its proxy and query nodes, in one process.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One collection with its proxy and query nodes, in one process."""
 
     table = "queries"
     settings = Settings(clock=ClockOrder.UNTIMED)
 
-    def __init__(
-        self,
-        scenario: QueriesScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: QueriesScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.coordinators = _Coordinators()
         self.requests = [_Request() for _ in range(scenario.requests)]
@@ -288,11 +278,13 @@ class QueriesProgram(RefiningProgram):
             preemption=process,
             deadline=1.0 if self.scenario.deadline else None,
         )
-        self.readers = [self.ends(self.world, node) for node in range(-1, len(self.nodes))]
+        self.readers = [Ends(self, self.world, node) for node in range(-1, len(self.nodes))]
         self.spawn(functools.partial(self.reader.follow, self.readers[0]), "results")
         for number, (node, ends) in enumerate(zip(self.nodes, self.readers[1:], strict=True)):
             self.spawn(functools.partial(node.follow, ends, ends), f"node {number}")
-        self.script(process)
+        process.spawn(self._coordinate(process), "coordinator")
+        if self.scenario.early:
+            self._begin(process)
         await self._supervisor.wait_failed()
 
     def spawn(self, work: Work, name: str) -> asyncio.Task[None]:
@@ -310,20 +302,11 @@ class QueriesProgram(RefiningProgram):
 
         return self._supervisor.spawn(doing, name)
 
-    def ends(self, world: World, node: int) -> Ends:
-        """The channels as a node reads and writes them; as the proxy does if it is below 0."""
-        return Ends(self, world, node)
-
-    def script(self, process: Process) -> None:
-        """What coordinators and clients do."""
-        process.spawn(self._coordinate(process), "coordinator")
-        if self.scenario.early:
-            self._begin(process)
-
     def _begin(self, process: Process) -> None:
         """What happens side by side."""
-        for number in range(self.scenario.asks):
-            process.spawn(self.ask(number), f"client {number}")
+        asks = self.scenario.asks
+        for number in range(self.scenario.requests if asks is None else asks):
+            process.spawn(self._ask(number), f"client {number}")
         if self.scenario.releases:
             process.spawn(self._release(process), "releaser")
         if self.scenario.rereads:
@@ -394,8 +377,7 @@ class QueriesProgram(RefiningProgram):
 
     # The clients.
 
-    async def ask(self, number: int) -> None:
-        """A client's request."""
+    async def _ask(self, number: int) -> None:
         request = self.requests[number]
         assert self.reader is not None
         shards = [SHARDS[shard] for shard in range(self.scenario.shards)]
@@ -506,7 +488,7 @@ class _Noting(ResultCollector):
 
 
 @functools.cache
-def _abstraction(scenario: QueriesScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: QueriesScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     sizes = scenario.sizes
 
@@ -514,24 +496,7 @@ def _abstraction(scenario: QueriesScenario, protocol: str) -> Abstraction:
         known: Any = observation
         return abstract(known[CLUSTER], sizes)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values)
 
 
-def queries(
-    *,
-    requests: int = 1,
-    shards: int = 1,
-    rows: Sequence[int] = (0,),
-    asks: int | None = None,
-    early: bool = False,
-    deadline: bool = False,
-    releases: bool = False,
-    rereads: bool = False,
-    crashes: bool = False,
-) -> QueriesProgram:
-    """A program by plain arguments, see ``QueriesScenario``, ``QueriesProgram``."""
-    scenario = QueriesScenario(
-        requests=requests, shards=shards, rows=tuple(rows), asks=requests if asks is None else asks,
-        early=early, deadline=deadline, releases=releases, rereads=rereads, crashes=crashes,
-    )  # fmt: skip
-    return QueriesProgram(scenario)
+queries = program(QueriesProgram, QueriesScenario)

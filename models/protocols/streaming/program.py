@@ -9,7 +9,6 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import MessageTooLargeError, RpcError, TermClosedError, UnknownOutcomeError
@@ -34,8 +33,9 @@ from tidemark.models.protocols.streaming.ports import (
 )
 from tidemark.models.protocols.streaming.refinement import abstract, append_view, term_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -53,8 +53,7 @@ PASSES = "a_tick_may_pass_what_is_acknowledged"
 """Claim id: the prefix that the next tick finds reaches each acknowledged append below all that wait."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamingScenario:
+class StreamingScenario(Scenario):
     """What happens in a program of a streaming node.
 
     Attributes:
@@ -69,7 +68,10 @@ class StreamingScenario:
             client has its answer.
         endless: ticks are looked for again and again; the oracle answers them only where they are needed.
         failing: the first save of each kind has no answer.
-        faults: crashes of the node, calls whose outcome is unknown.
+        crashes: budget of crashes of the node.
+        delays: budget of appends that time out and come later.
+        lost_replies: budget of appends that happen and time out.
+        protocol: the specification, or a variant of it.
     """
 
     appends: int
@@ -82,23 +84,25 @@ class StreamingScenario:
     overtaken: bool = False
     endless: bool = False
     failing: bool = False
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    delays: int = 0
+    lost_replies: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def losses(self) -> int:
         """How often the memory may be lost."""
-        faults = self.faults
-        return faults.crashes + faults.delays + faults.lost_replies + faults.drops
+        return self.crashes + self.delays + self.lost_replies
 
     def settings(self) -> Settings:
         """The bounds of the world."""
-        return Settings(faults=self.faults, crashable=frozenset({NODE} if self.faults.crashes else ()))
+        return Settings(faults=self.faults, crashable=frozenset({NODE} if self.crashes else ()))
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification. A term has a first tick of its own."""
         ticks = self.ticks + 1 + self.losses + self.endless
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Message": self.appends,
                 # A draw whose term was over was for nothing.
@@ -111,18 +115,13 @@ class StreamingScenario:
 
 
 class StreamingProgram(RefiningProgram):
-    """One streaming node with its clients, its log, an oracle, object storage and checkpoints.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One streaming node with its clients, its log, an oracle, object storage and checkpoints."""
 
     table = "streaming"
     claims = (LISTED, PASSES)
 
-    def __init__(self, scenario: StreamingScenario, *, protocol: str = SPECIFICATION) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: StreamingScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.appends = [self._append(number) for number in range(scenario.appends)]
@@ -307,7 +306,7 @@ def _start(flusher: int, own: int) -> int:
 
 
 @functools.cache
-def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: StreamingScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -324,57 +323,8 @@ def _abstraction(scenario: StreamingScenario, protocol: str) -> Abstraction:
             start=_start(known[cell(FLUSHER)], known[cell(RECOVERY)]),
         )
 
-    instance = scenario.instance(protocol)
-    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def streaming(
-    *,
-    appends: int,
-    large: tuple[int, ...] | list[int] = (),
-    ticks: int = 1,
-    idle_rounds: int = 0,
-    reads: int = 0,
-    persists: int = 0,
-    early: bool = False,
-    overtaken: bool = False,
-    endless: bool = False,
-    failing: bool = False,
-    crashes: int = 0,
-    late: int = 0,
-    lost_answers: int = 0,
-    protocol: str = SPECIFICATION,
-) -> StreamingProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        appends: how many messages.
-        large: messages that the log does not take.
-        ticks: how often the tick operator looks.
-        idle_rounds: looks for which the tick of an idle channel is held back.
-        reads: places that the flusher may read.
-        persists: how often the node's own records are saved.
-        early: clients come while the first tick of a term is still to be written.
-        overtaken: the first message is sent to the log once the second one is in it, and ticks come once a
-            client has its answer.
-        endless: ticks are looked for again and again; the oracle answers them only where they are needed.
-        failing: the first save of each kind has no answer.
-        crashes: budget of crashes of the node.
-        late: budget of appends that time out and come later.
-        lost_answers: budget of appends that happen and time out.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = StreamingScenario(
-        appends=appends,
-        large=tuple(large),
-        ticks=ticks,
-        idle_rounds=idle_rounds,
-        reads=reads,
-        persists=persists,
-        early=early,
-        overtaken=overtaken,
-        endless=endless,
-        failing=failing,
-        faults=FaultBudget(crashes=crashes, delays=late, lost_replies=lost_answers),
-    )
-    return StreamingProgram(scenario, protocol=protocol)
+streaming = program(StreamingProgram, StreamingScenario)

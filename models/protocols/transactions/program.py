@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from tidemark.impl.errors import (
@@ -35,8 +34,9 @@ from tidemark.models.protocols.transactions.ports import ReaderCalls, Transactio
 from tidemark.models.protocols.transactions.readers import GO_ON, missed
 from tidemark.models.protocols.transactions.refinement import Landed, NodeView, ReaderView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -47,36 +47,45 @@ STARTS_COVER_TRANSACTIONS = "starts_cover_transactions"
 commit is later than the record."""
 _CHANNEL = "log_1v0"
 _MOST_BYTES = 400
+_LARGE = "x" * _MOST_BYTES
 _TICK, _PERSIST, _RETRY = "timer.tick", "timer.persist", "timer.retry"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TransactionScenario:
+class TransactionScenario(Scenario):
     """What happens in a program of transactions.
 
     Attributes:
         bodies: of each transaction.
+        large: bodies that the log does not take.
         ends: how each of them ends: "commit", "rollback", or "" if its client leaves.
-        lasts: how long each of them may last.
+        lasts: how long each of them may last, or all.
         eager: a client asks for the end while bodies are under way.
         ordered: in the first term, a client comes once the transaction before its own has begun.
         ticks: how often the tick operator looks.
         cuts: the log is cut behind the reader's position.
         reads: a reader is there.
+        crashes: budget of crashes.
         crashable: which of ``node`` and ``reader`` may die.
-        faults: crashes, calls whose outcome is unknown.
+        delays: budget of appends that time out and come later.
     """
 
-    bodies: tuple[int, ...]
-    ends: tuple[str, ...]
-    lasts: tuple[int, ...]
-    eager: bool
-    ordered: bool
-    ticks: int
-    cuts: bool
-    reads: bool
-    crashable: tuple[str, ...]
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    bodies: tuple[int, ...] = (1,)
+    large: tuple[int, ...] = ()
+    ends: tuple[str, ...] = ("commit",)
+    lasts: int | tuple[int, ...] = 6
+    eager: bool = False
+    ordered: bool = False
+    ticks: int = 1
+    cuts: bool = False
+    reads: bool = True
+    crashes: int = 0
+    crashable: tuple[str, ...] = (NODE,)
+    delays: int = 0
+
+    @property
+    def each_lasts(self) -> tuple[int, ...]:
+        """How long each of them may last."""
+        return (self.lasts,) * len(self.bodies) if isinstance(self.lasts, int) else self.lasts
 
     @property
     def of(self) -> tuple[int, ...]:
@@ -91,7 +100,7 @@ class TransactionScenario:
     @property
     def losses(self) -> int:
         """How often the memory of the node may be lost."""
-        return self.faults.crashes * (NODE in self.crashable) + self.faults.delays
+        return self.crashes * (NODE in self.crashable) + self.delays
 
     @property
     def places(self) -> int:
@@ -101,20 +110,18 @@ class TransactionScenario:
 
     def settings(self) -> Settings:
         """The bounds of the world."""
-        return Settings(
-            faults=self.faults, crashable=frozenset(self.crashable if self.faults.crashes else ())
-        )
+        return Settings(faults=self.faults, crashable=frozenset(self.crashable if self.crashes else ()))
 
-    def instance(self, protocol: str) -> Instance:
-        """The bounded instance of a specification."""
+    def instance(self) -> Instance:
+        """The bounded instance of the specification."""
         return Instance(
-            protocol,
+            SPECIFICATION,
             bounds={
                 "Transaction": len(self.bodies),
                 "Body": len(self.sort),
-                "Ts": self.places + self.ticks + max(self.lasts) + 2 * self.losses,
+                "Ts": self.places + self.ticks + max(self.each_lasts) + 2 * self.losses,
                 "Place": self.places,
-                "Faults": self.faults.crashes + self.faults.delays,
+                "Faults": self.crashes + self.delays,
             },
             constants={"of": self.sort},
             name="scheduled",
@@ -122,22 +129,20 @@ class TransactionScenario:
 
 
 class TransactionProgram(RefiningProgram):
-    """One streaming node with clients that append transactions, its log, and a reader.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One streaming node with clients that append transactions, its log, and a reader."""
 
     table = "transactions"
     claims = (STARTS_COVER_TRANSACTIONS, GO_ON)
 
-    def __init__(self, scenario: TransactionScenario, *, protocol: str = SPECIFICATION) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: TransactionScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.begins = [Append(_CHANNEL, part=Part.BEGIN, lasts=lasts) for lasts in scenario.lasts]
-        self.bodies = [Append(_CHANNEL, ((1, b, ""),), part=Part.BODY) for b in range(len(scenario.of))]
+        self.begins = [Append(_CHANNEL, part=Part.BEGIN, lasts=lasts) for lasts in scenario.each_lasts]
+        self.bodies = [
+            Append(_CHANNEL, ((1, b, _LARGE if b in scenario.large else ""),), part=Part.BODY)
+            for b in range(len(scenario.of))
+        ]
         self.ends = [Append(_CHANNEL, part=Part(end)) if end else None for end in scenario.ends]
         self.node: StreamingNode | None = None
         self.term: OpenTerm | None = None
@@ -382,7 +387,7 @@ async def _at_once(name: str) -> None:
 
 
 @functools.cache
-def _abstraction(scenario: TransactionScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: TransactionScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -398,50 +403,7 @@ def _abstraction(scenario: TransactionScenario, protocol: str) -> Abstraction:
             most=scenario.places,
         )
 
-    return Abstraction(
-        scenario.instance(protocol), values, ignored=("faults",), sound=protocol == SPECIFICATION
-    )
+    return Abstraction(scenario.instance(), values, ignored=("faults",))
 
 
-def transactions(
-    *,
-    bodies: Sequence[int] = (1,),
-    ends: Sequence[str] = ("commit",),
-    lasts: int | Sequence[int] = 6,
-    eager: bool = False,
-    ordered: bool = False,
-    ticks: int = 1,
-    cuts: bool = False,
-    reads: bool = True,
-    crashes: int = 0,
-    crashable: Sequence[str] = (NODE,),
-    late: int = 0,
-) -> TransactionProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        bodies: of each transaction.
-        ends: how each of them ends.
-        lasts: how long each of them may last.
-        eager: a client asks for the end while bodies are under way.
-        ordered: in the first term, a client comes once the transaction before its own has begun.
-        ticks: how often the tick operator looks.
-        cuts: the log is cut behind the reader's position.
-        reads: a reader is there.
-        crashes: budget of crashes.
-        crashable: who may die: "node", "reader".
-        late: budget of appends that time out and come later.
-    """
-    scenario = TransactionScenario(
-        bodies=tuple(bodies),
-        ends=tuple(ends),
-        lasts=(lasts,) * len(bodies) if isinstance(lasts, int) else tuple(lasts),
-        eager=eager,
-        ordered=ordered,
-        ticks=ticks,
-        cuts=cuts,
-        reads=reads,
-        crashable=tuple(crashable),
-        faults=FaultBudget(crashes=crashes, delays=late),
-    )
-    return TransactionProgram(scenario)
+transactions = program(TransactionProgram, TransactionScenario)

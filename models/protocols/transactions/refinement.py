@@ -1,24 +1,5 @@
 """From the live objects of a streaming node, its log and a reader to the state of
 ``tidemark.spec.transactions``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-end, tick, tick_at     what came to the log
-begun, until           likewise; a transaction is known by the timestamp of its begin
-ended, commit_ts       likewise
-place                  likewise
-stage                  the log; open or gone: is it among ``Transactions.kept`` of the last term?
-sent                   the log; ``Transaction.under_way`` of the last term, or its client waits: a term
-                       forgets a transaction that is over, and its bodies may still come; refused: it was
-                       admitted once
-cut                    ``FencedLog.cut``
-origin                 the place before the position from which the present consumer has begun
-start, passed          the stored position of the reader, less one, and its timestamp
-reading                the place of the last tick that was handed over, or the origin
-delivered              the rows that are stored with the position
-faults                 left out: it counts
-=====================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -26,10 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
-from tidemark.impl.streaming.transactions import Transaction, Transactions
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 TICK = "tick"
 
@@ -132,28 +111,16 @@ def abstract(
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/transactions:Transactions",
-    (
-        environment(
-            "end",
-            "tick",
-            "tick_at",
-            "begun",
-            "until",
-            "ended",
-            "commit_ts",
-            "place",
-            why="what came to the log: noted in its order",
+    {
+        "end, tick, tick_at, begun, until, ended, commit_ts, place": (
+            "what came to the log: noted in its order"
         ),
-        read("stage", of=[(Transactions, "kept")], why="what came to the log"),
-        read("sent", of=[(Transaction, "under_way")], why="what came to the log, and whose client waits"),
-        read("cut", of=[(FencedLog, "cut")]),
-        environment(
-            "origin", "start", "passed", "reading", why="the positions that the reader's program has stored"
-        ),
-        environment("delivered", why="the rows that are stored with the position: simulated"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+        "stage": "what came to the log",
+        "sent": "what came to the log, and whose client waits",
+        "origin, start, passed, reading": "the positions that the reader's program has stored",
+        "delivered": "the rows that are stored with the position: simulated",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -24,8 +24,8 @@ from tidemark.models.protocols.tso.adapted import AdaptedProgram, AdaptedStore
 from tidemark.models.protocols.tso.ports import LEADER, SETTLED, STORE, WINDOW, SharedStore
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE
 from tidemark.models.protocols.tso.scenario import OracleScenario
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.loop.lane import Event, Lane
-from tidemark.models.simulation.settings import FaultBudget
 from tidemark.models.simulation.world.media import Outcome
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -219,21 +219,4 @@ class EtcdOracleProgram(AdaptedProgram):
         return finish(reader.load()), leader
 
 
-def over_etcd(
-    *,
-    clocks: Any,
-    calls: Any = (),
-    updates: int = 0,
-    crashes: int = 0,
-    lease_rule: bool = True,
-    protocol: str = "tidemark.spec.tso:Tso",
-) -> EtcdOracleProgram:
-    """Return the program. See ``programs.oracle``."""
-    scenario = OracleScenario(
-        clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
-        calls=tuple((server, count) for server, count in calls),
-        updates=updates,
-        faults=FaultBudget(crashes=crashes),
-        lease_rule=lease_rule,
-    )
-    return EtcdOracleProgram(scenario, protocol=protocol)
+over_etcd = program(EtcdOracleProgram, OracleScenario)

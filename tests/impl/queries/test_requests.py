@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from tests.impl.parts import settle
+from tests.impl.parts import VirtualLoop, run, settle
 from tests.impl.queries.parts import THINGS, Proxy
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.queries.streams import StreamPhase
 
 
 async def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
@@ -46,7 +47,11 @@ async def test_results_that_come_before_the_write_returns_are_kept():
 
 
 @pytest.mark.parametrize("leaves", ["late", "cancelled"])
-async def test_a_request_that_leaves_keeps_nothing(leaves):
+def test_a_request_that_leaves_keeps_nothing(leaves):
+    run(_a_request_that_leaves_keeps_nothing(leaves), loop=VirtualLoop)
+
+
+async def _a_request_that_leaves_keeps_nothing(leaves):
     proxy = Proxy(deadline=0.01 if leaves == "late" else None)
     stream = await proxy.streams.hold(THINGS, 99)
     proxy.coordinator.made[0].may_return.clear()
@@ -118,6 +123,7 @@ async def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_i
     first, second = proxy.ask(), proxy.ask()
     await settle()
     proxy.reader.release(THINGS)  # nothing is known of the stream yet: it stays
+    assert proxy.streams.streams[THINGS].phase is StreamPhase.NEW
     assert proxy.coordinator.asked == 1
     proxy.coordinator.may_answer.set()
     for asked in (first, second):

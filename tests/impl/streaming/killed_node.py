@@ -1,9 +1,8 @@
 """The process that is killed: a streaming node over the files of one directory, with clients of its own.
 
 Two clients append one row after the other, one appends deletes, and one transactions of three bodies, two at
-once, of which it rolls some back and lets some last too long. They say on the standard output what is
-acknowledged.
-With ``--drain`` there are no appends: the process ends when everything in the log is stored.
+once, of which it rolls some back and lets some expire. They print acknowledgements on the standard output.
+With ``--drain`` there are no appends: the process ends when the whole log is stored.
 """
 
 from __future__ import annotations
@@ -43,17 +42,17 @@ CONFIG = StreamingConfig(tick_seconds=0.005, idle_rounds=4, persist_seconds=0.02
 
 
 def log_root(directory: Path) -> Path:
-    """Where the log lies."""
+    """The folder of the log."""
     return directory / "log"
 
 
 def store_file(directory: Path) -> Path:
-    """Where messages and checkpoints lie."""
+    """The file of messages and checkpoints."""
     return directory / "stored.sqlite"
 
 
 def value_of(key: int) -> str:
-    """The value of a row: whoever reads it knows whether it was invented."""
+    """The value of a row, which shows whether a row was invented."""
     return f"{key * 2654435761 % 2**32:08x}"
 
 
@@ -78,23 +77,23 @@ def announce(key: int) -> None:
 
 
 def transaction_of(key: int) -> int | None:
-    """The number of a key's transaction, counted from 0 in each life; None: it belongs to none."""
+    """The number of a key's transaction, counted from 0 in each run; None: it belongs to none."""
     number, client = divmod(key % KEYS_PER_LIFE, CLIENTS)
     return number // BODIES if client == TRANSACTIONS else None
 
 
 def is_committed(transaction: int) -> bool:
-    """Whether its client commits it in time. Of eight, two are rolled back and one lasts too long."""
+    """Whether its client commits it in time. Of eight, two are rolled back and one expires."""
     return transaction % 4 != 3 and not lasts_too_long(transaction)
 
 
 def lasts_too_long(transaction: int) -> bool:
-    """Whether its client lets it last too long."""
+    """Whether its client lets it expire."""
     return transaction % 8 == 5
 
 
 def is_delete(key: int) -> bool:
-    """Whether the key is deleted, and not a row: those of one client, and the last body of a transaction."""
+    """Whether the key is deleted: those of one client, and the last body of a transaction."""
     number, client = divmod(key % KEYS_PER_LIFE, CLIENTS)
     return client == DELETES or (client == TRANSACTIONS and number % BODIES == BODIES - 1)
 
@@ -107,7 +106,7 @@ def append_of(key: int) -> Append:
 
 
 async def run_client(node: StreamingNode, keys: range) -> None:
-    """Append rows or deletes, and say which are acknowledged."""
+    """Append rows or deletes, and print the acknowledged ones."""
     for key in keys:
         try:
             await node.append(append_of(key))
@@ -118,7 +117,7 @@ async def run_client(node: StreamingNode, keys: range) -> None:
 
 
 async def run_transactions(node: StreamingNode, keys: range, *, begins_with: int) -> None:
-    """Append every other transaction, and say which keys of committed ones are acknowledged."""
+    """Append every other transaction, and print the keys of acknowledged commits."""
     for first in range(begins_with * BODIES, len(keys), BESIDE * BODIES):
         mine = keys[first : first + BODIES]
         try:
@@ -142,7 +141,7 @@ async def run_transaction(node: StreamingNode, keys: range) -> None:
 
 
 async def run(directory: Path, life: int, *, drain: bool) -> None:
-    """Serve until the end, which is a kill; or until everything is stored."""
+    """Serve until the kill, or until all messages are stored."""
     store = SqliteStreamingStore(store_file(directory))
     log = FencedLog(log_root(directory), per_file=PER_FILE)
     opened: asyncio.Future[OpenTerm] = asyncio.get_running_loop().create_future()

@@ -37,7 +37,7 @@ DRAIN_SECONDS = 120.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """Keys that were acknowledged and are not stored, that are stored more than once, or that are wrong.
+    """Acknowledged keys that are not stored, keys that are stored more than once, and wrong ones.
 
     deletes, transactions: how many of them are stored.
     broken: transactions that are stored in part, at several timestamps, or though they were not committed.
@@ -56,7 +56,7 @@ class Outcome:
 
     @property
     def clean(self) -> bool:
-        """Whether all is as it must be. No row at all proves nothing."""
+        """Whether there is no error. No row at all proves nothing."""
         wrong = (self.lost, self.doubled, self.invented, self.broken, self.miscounted)
         return self.acknowledged > 0 and not any(wrong)
 
@@ -71,7 +71,7 @@ class Outcome:
 
 
 async def live(directory: Path, life: int, rng: random.Random) -> set[int]:
-    """One life of the node, until a kill. The keys that it has acknowledged."""
+    """One run of the node, until a kill. The keys that it has acknowledged."""
     process = await _start(directory, life)
     acknowledged: set[int] = set()
     reading = asyncio.create_task(_read(process, acknowledged))
@@ -102,7 +102,7 @@ async def _start(directory: Path, life: int, *options: str) -> asyncio.subproces
 
 
 async def _read(process: asyncio.subprocess.Process, acknowledged: set[int]) -> None:
-    """Take up what a process says. Its last line may be torn by the kill."""
+    """Collect the output of a process. Its last line may be torn by the kill."""
     assert process.stdout is not None
     while line := await process.stdout.readline():
         if line.endswith(b"\n"):
@@ -156,7 +156,6 @@ def _is_invented(row: Row) -> bool:
 
 
 def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
-    """The rows of transactions, by life and number."""
     found: dict[tuple[int, int], list[Row]] = {}
     for row in rows:
         number = transaction_of(row.key)
@@ -166,7 +165,6 @@ def _transactions(rows: Iterable[Row]) -> dict[tuple[int, int], list[Row]]:
 
 
 def _is_broken(number: int, rows: Sequence[Row]) -> bool:
-    """Not whole, or not committed."""
     keys, timestamps = {row.key for row in rows}, {row.ts for row in rows}
     return len(keys) != BODIES or len(timestamps) != 1 or not is_committed(number)
 

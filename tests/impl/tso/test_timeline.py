@@ -12,7 +12,7 @@ from tidemark.impl.timestamp import NANOSECONDS as MS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.oracle import Published
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, OraclePorts
-from tidemark.impl.tso.server import OracleParts, OracleServer
+from tidemark.impl.tso.server import OracleServer
 
 START = 1_700_000_000_000 * MS
 CONFIG = OracleConfig(
@@ -98,7 +98,7 @@ async def played(what: str) -> str:
         name="a",
         ports=OraclePorts(store=scene, wall=scene, steady=scene, clock=scene, preemption=scene),
         config=CONFIG,
-        parts=OracleParts(published=make),
+        make=make,
     )
 
     def left() -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.dispatch.driver import DispatchAdapter
+from tidemark.models.protocols.dispatch.program import dispatch
 
 MUTANTS = patches(
     __name__,
@@ -13,7 +13,7 @@ MUTANTS = patches(
         old="pack.start",
         new="pack.finish",
         killer="conformance",
-        on=Host("dispatch-driven-splits-from-the-end", DispatchAdapter),
+        on=Host("dispatch-driven", dispatch),
         source="H50: the split's position",
         says="A target that is split off goes on behind the pack that it did not take.",
     ),

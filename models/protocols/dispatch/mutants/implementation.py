@@ -174,7 +174,7 @@ MUTANTS = patches(
         killer=NOTHING_ELSE,
         on=Host("dispatch-impl-collections", dispatch).like(
             protocol="tidemark.spec.dispatch.variants.other_rules:SubstringOfTheCollection",
-            constants={"contains": [[True, False], [True, True]]},
+            contains=[[True, False], [True, True]],
         ),
         source="facts 5.2: the substring",
         says="A message about collection 1 reaches a shard of collection 10.",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.driver import StreamingAdapter
+from tidemark.models.protocols.streaming.program import streaming
 
 MUTANTS = patches(
     __name__,
@@ -13,7 +13,7 @@ MUTANTS = patches(
         old="min(self.saved.flusher, self.saved.recovery)",
         new="self.saved.recovery",
         killer="conformance",
-        on=Host("streaming-driven", StreamingAdapter),
+        on=Host("streaming-driven", streaming),
         source="B28",
         says="A recovery starts at the checkpoint of the recovery storage, whatever the flusher's is.",
     ),
