@@ -70,7 +70,7 @@ class ArgueJudge:
         if step.problem:
             return inconclusive(subject, reason=step.problem, replay=replay)
         try:
-            found = compose(step.reading, seed=context.seed)
+            found = compose(step.reading, seed=context.seed, guaranteed=not entry.without_guarantees)
         except SpecError as error:
             return inconclusive(subject, reason=f"{error.problem}. {error.remedy}", replay=replay)
         counts = {"queries": found.queries}

@@ -27,8 +27,9 @@ from tidemark.models.manifest.model import (
     ProofEntry,
 )
 from tidemark.models.manifest.mutants import MODULES, entries_of
-from tidemark.models.manifest.pins import Pin, lock_file, properties_of, read_lock
-from tidemark.models.manifest.resolve import declared_properties
+from tidemark.models.manifest.pins import Pin, added_by, lock_file, properties_of, read_lock
+from tidemark.models.manifest.resolve import added_properties, declared_properties
+from tidemark.models.manifest.usual import with_usual
 from tidemark.models.manifest.verdicts_lock import read_verdicts, verdicts_file, with_verdicts
 from tidemark.models.rooms import protocol_files
 
@@ -68,10 +69,12 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
                 )
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
+    data = with_usual(data, locked=bool(pinned), file=file)
     data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
     if "properties" not in data:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
-    return parse(data, file=file, pinned=pinned).read_from(path.resolve())
+    known = {} if anew else added_by(pinned)
+    return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
 
 
 def _properties(
@@ -105,12 +108,23 @@ def _read(path: Path) -> dict[str, object]:
         ) from error
 
 
-def parse(data: dict[str, object], *, file: str, pinned: tuple[Pin, ...] = ()) -> Manifest:
+def parse(
+    data: dict[str, object],
+    *,
+    file: str,
+    pinned: tuple[Pin, ...] = (),
+    added: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> Manifest:
     """Check the content of a manifest; ``file`` is its name in messages, ``pinned`` what lies beside it.
+
+    ``added``: the properties that variants declare beyond those of their base, by reference; those of a
+    variant that is not there are taken from its class. None: entries say all of them.
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
-    data = _with_mutants(expand(data, file=file), file=file)
+    data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
+    if added is not None:
+        data = _with_added(data, added)
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
@@ -140,6 +154,37 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
     if declared and isinstance(written, list):
         rest["mutant"] = [*written, *declared]
     return rest
+
+
+def _with_added(
+    data: dict[str, object], added: Mapping[str, Mapping[str, Sequence[str]]]
+) -> dict[str, object]:
+    """The content with what each variant adds, in its entries that do not say it."""
+    base, known = str(data.get("protocol", "")), dict(added)
+
+    def completed(entry: dict[str, object], key: str) -> dict[str, object]:
+        variant = entry.get(key)
+        if entry.get("adds") or not isinstance(variant, str) or variant == base:
+            return entry
+        if variant not in known:
+            known[variant] = added_properties(base, variant)
+        return {**entry, "adds": known[variant]}
+
+    judged = {key: _dicts(data.get(key)) for key in ("instance", "proof")}
+    hosts = {entry.get("name") for entries in judged.values() for entry in entries}
+    found = dict(data)
+    for section, entries in judged.items():
+        if entries:
+            found[section] = [completed(entry, "protocol") for entry in entries]
+    if mutants := _dicts(data.get("mutant")):
+        found["mutant"] = [completed(one, "ref") if one.get("instance") in hosts else one for one in mutants]
+    return found
+
+
+def _dicts(entries: object) -> list[dict[str, object]]:
+    """Entries, if all are tables: else the schema says what is wrong."""
+    whole = isinstance(entries, list) and all(isinstance(one, dict) for one in entries)
+    return entries if whole else []
 
 
 def _with_usual(manifest: Manifest) -> Manifest:

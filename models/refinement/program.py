@@ -68,7 +68,7 @@ class Abstraction:
         if table not in self._tables and self._sound:
             params = {name: tuple(p.name for p in found) for name, found in self._params.items()}
             rows = action_table(table)
-            self._tables[table] = EventTable(rows.events(), params), frozenset(rows.faults)
+            self._tables[table] = EventTable(rows.event, params), frozenset(rows.faults)
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for. Raises MappingError."""

@@ -28,7 +28,6 @@ from tidemark.models.protocols.tso.refinement import (
     oracle_view,
 )
 from tidemark.models.protocols.tso.scenario import OracleScenario
-from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.loop.lane import Event
@@ -43,10 +42,7 @@ call has loaded, and of a counter."""
 NOTHING_IS_LEFT = "nothing_is_left"
 """Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
 
-ENDS = (
-    "crash",
-    *(f"resume {point}" for point, action in action_table("tso").world.items() if action == "crash"),
-)
+ENDS = ("crash", "resume lease.ends", "resume watch.wakes")
 """How the labels of the steps begin in which a server ends of itself."""
 
 
