@@ -102,6 +102,8 @@ class _Expansion:
         if "more_claims" in whole:
             whole["claims"] = self._more_claims(section, whole, where)
             del whole["more_claims"]
+        if "reached" in whole:
+            whole["claims"] = [*whole.get("claims", ()), *whole.pop("reached")]
         for key in GROUPED.get(section, ()):
             if key in whole:
                 whole[key] = self._by_id(key, whole[key], where)
