@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -56,17 +57,15 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
     now on.
     """
-    data = _read(path)
+    data = _listed(_read(path), file=shown_name(path))
     make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
-        for section, entries in _read(more).items():
+        file = f"{path.stem}/{more.name}"
+        for section, entries in _listed(_read(more), file=file).items():
             known = data.setdefault(section, [])
             if not (isinstance(known, list) and isinstance(entries, list)):
-                raise ManifestError(
-                    f"{section} is not a list of entries",
-                    file=f"{path.stem}/{more.name}",
-                    remedy=f"put it into {path.name}; this file has entries only",
-                )
+                remedy = f"put it into {path.name}; this file has entries only"
+                raise ManifestError(f"{section} has no entries", file=file, remedy=remedy)
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
     data = with_usual(data, locked=bool(pinned), file=file)
@@ -75,6 +74,37 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
     known = {} if anew else added_by(pinned)
     return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
+
+
+NAMED = (
+    "instance",
+    "proof",
+    "interleave",
+    "conform",
+    "argument",
+    "pins",
+    "frames",
+    "mutant",
+    "generated",
+    "implementation",
+)
+"""Sections whose entries are tables ``[SECTION.NAME]``."""
+
+
+def _listed(data: dict[str, Any], *, file: str) -> dict[str, Any]:
+    """The content with a list of entries in place of the table of a section, by name."""
+    found = dict(data)
+    for section in NAMED:
+        entries = data.get(section, {})
+        if not isinstance(entries, dict):
+            remedy = f"write  [{section}.NAME]  in place of  [[{section}]]  and its name"
+            raise ManifestError(f"{section} is no table of entries", file=file, remedy=remedy)
+        if section in data:
+            found[section] = [
+                {"name": name, **entry} if isinstance(entry, dict) else entry
+                for name, entry in entries.items()
+            ]
+    return found
 
 
 def _properties(
@@ -87,7 +117,7 @@ def _properties(
     return declared_properties(protocol, file=file)
 
 
-def _read(path: Path) -> dict[str, object]:
+def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
