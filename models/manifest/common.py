@@ -98,6 +98,8 @@ class _Expansion:
         whole = {**self.implied.get(section, {}), **defaults, **entry}
         if section in EXPECTING:
             whole["expect"] = _expected(section, whole.get("expect", {}))
+        if section == "instance" and _breaks(whole):
+            whole["kinds"] = ["invariant", "transition_invariant"]
         self.used |= {(section, key) for key in defaults if key not in entry}
         if "more_claims" in whole:
             whole["claims"] = self._more_claims(section, whole, where)
@@ -165,6 +167,12 @@ class _Expansion:
         for key, name in said:
             if (key, name) not in self.used:
                 raise _error(f"no entry uses common.{key} . {name!r}", "remove it", self.file)
+
+
+def _breaks(entry: Mapping[str, Any]) -> bool:
+    """Is a claim refuted, and not said what is judged? Then it is what states and steps say."""
+    stated = "claims" in entry or "kinds" in entry
+    return not stated and isinstance(entry["expect"], dict) and bool(entry["expect"].get("refuted"))
 
 
 def _expected(section: str, stated: object) -> object:

@@ -87,23 +87,30 @@ NAMED = (
     "mutant",
     "generated",
     "implementation",
+    "mutants",
 )
-"""Sections whose entries are tables ``[SECTION.NAME]``."""
+"""Sections whose entries are tables ``[SECTION.NAME]``; of mutants, by module."""
 
 
 def _listed(data: dict[str, Any], *, file: str) -> dict[str, Any]:
-    """The content with a list of entries in place of the table of a section, by name."""
+    """The content of a file with a list of entries in place of the tables of a section, by name."""
+    for section in NAMED:
+        if not isinstance(data.get(section, {}), dict):
+            remedy = f"write  [{section}.NAME]  in place of  [[{section}]]  and its name"
+            if section == "mutants":
+                remedy = 'write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }'
+            raise ManifestError(f"{section} is no table of entries", file=file, remedy=remedy)
+    return _with_names(data)
+
+
+def _with_names(data: dict[str, Any]) -> dict[str, Any]:
     found = dict(data)
     for section in NAMED:
-        entries = data.get(section, {})
-        if not isinstance(entries, dict):
-            remedy = f"write  [{section}.NAME]  in place of  [[{section}]]  and its name"
-            raise ManifestError(f"{section} is no table of entries", file=file, remedy=remedy)
-        if section in data:
-            found[section] = [
-                {"name": name, **entry} if isinstance(entry, dict) else entry
-                for name, entry in entries.items()
-            ]
+        entries = data.get(section)
+        if isinstance(entries, dict):
+            key = "module" if section == "mutants" else "name"
+            named = ({key: name, **one} if isinstance(one, dict) else one for name, one in entries.items())
+            found[section] = list(named)
     return found
 
 
@@ -152,6 +159,7 @@ def parse(
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
+    data = _with_names(data)
     data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
     if added is not None:
         data = _with_added(data, added)
@@ -177,7 +185,7 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
         raise ManifestError(
             f"mutants.{place}: {first['msg']}",
             file=file,
-            remedy="write [[mutants]] with module, number, and prefix if there is one",
+            remedy='write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }',
         ) from error
     declared = [entry for module in modules for entry in entries_of(module, file=file)]
     written = rest.get("mutant", [])

@@ -54,12 +54,13 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
     if locked:
-        made["proof"] = _second_opinions(_entries(data, "proof"), name, data.get("protocol"))
+        found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
+        made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
         made["argument"] = _arguments(data, name)
     for section, entries in made.items():
         added = list(entries)
         if added:
-            found[section] = [*_entries(data, section), *added]
+            found[section] = [*_entries(found, section), *added]
     if "frames" in tests:
         found["wrong_marks"] = tests["frames"]
     return found
@@ -153,6 +154,12 @@ def _by_parts(idle: Mapping[str, Sequence[str]], kinds: Mapping[str, str]) -> di
 
 def _chosen(table: Mapping[str, Any], keys: Sequence[str]) -> Entry:
     return {key: table[key] for key in keys if key in table}
+
+
+def _asked_twice(proof: Entry) -> Entry:
+    """A proof of the full tier has a second opinion, unless it must fail."""
+    asked = proof.get("tier") == "full" and not proof.get("expect")
+    return {"second_opinion": True, **proof} if asked else proof
 
 
 def _second_opinions(proofs: Sequence[Entry], name: str, protocol: object) -> Iterator[Entry]:

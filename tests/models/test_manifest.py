@@ -211,8 +211,7 @@ class TestFolder:
     """Files in the folder of a manifest's name add entries to it."""
 
     MORE = """
-    [[mutant]]
-    name = "another"
+    [mutant.another]
     ref = "tests.checks.gate.toy:Careless"
     instance = "{instance}"
     source = "a test"
