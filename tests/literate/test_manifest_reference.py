@@ -25,7 +25,7 @@ SECTIONS: dict[str, type[BaseModel]] = {
     "`[frames.NAME]`": model.FramesEntry,
     "`[strength.NAME]`": model.StrengthEntry,
     "`[mutant.NAME]`": model.MutantEntry,
-    "`[[mutants]]`": MutantModule,
+    "`[mutants]`": MutantModule,
     "`[generated.NAME]`": model.GeneratedMutants,
     "`[implementation.NAME]`": model.ImplementationMutants,
 }
