@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.models.manifest.common import SAFETY
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.spec.language.protocol import resolve
 
 Entry = dict[str, Any]
 
-SAFETY = ("invariant", "transition_invariant")
 PARTS = {"claims": SAFETY, "liveness": ("leads_to",), "lemmas": ("lemma",)}
 """What is looked at -> the kinds of property of which it is a part."""
 

@@ -56,6 +56,8 @@ def shown(value: object) -> str:
         if isinstance(value, StrEnum)
         else str(value).lower()
         if isinstance(value, bool)
+        else ", ".join(value)
+        if isinstance(value, tuple)
         else value
     )
     return f"`{text}`"
