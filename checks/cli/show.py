@@ -55,7 +55,7 @@ def liveness(
     *,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print which claims of liveness are proved, and which hold within bounds only (docs/proofs.md)."""
+    """Print which claims of liveness are proved, and which hold within bounds only."""
     return tools.liveness(protocol, manifests=manifest or ())
 
 

@@ -186,7 +186,7 @@ def assumptions(name: str, *, manifests: Sequence[Path] = ()) -> int:
 
 
 def liveness(name: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print what is known of each claim of the kind leads_to, in Markdown: a table of ``docs/proofs.md``."""
+    """Print how each claim of the kind leads_to is judged, in Markdown."""
     from tidemark.checks.argument.liveness import liveness as rows_of
     from tidemark.checks.argument.liveness import liveness_text
 

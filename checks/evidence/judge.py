@@ -306,6 +306,7 @@ def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     """Property id -> sentence, for what was judged."""
     from tidemark.checks.evidence.claims import spec_claims
 
-    known = {claim.id: claim.description for claim in spec_claims()} | HISTORY_CLAIMS
     ids = {one.verdict.subject.property_id for one in judged}
+    protocols = {name.partition(".")[0] for name in ids}
+    known = {claim.id: claim.description for claim in spec_claims(protocols)} | HISTORY_CLAIMS
     return {name: known[name] for name in sorted(ids) if name in known}

@@ -116,7 +116,7 @@ class ChannelLog:
     def _refuse(self, append: Append) -> None:
         source, ts = append.source, append.message.ts
         if source in self._fenced or (source < 0 and source != self.coordinator):
-            raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
+            raise RpcError(f"{self.channel} refuses source {source}: its session has ended; register again")
         if (source, ts) in self.given_up:
             raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
 

@@ -1,8 +1,8 @@
 """The proxy's side of ids: it fetches a batch ahead, and tasks and rows get their ids from it.
 
 Callers are served in order. The proxy fetches a batch in a task of its own, so that a cancelled caller loses
-none. If the fetch fails, all callers that wait at that time get the error; nobody waits for one time-out
-after another.
+none. If the fetch fails, all callers that wait at that time get the error, and none waits for a second
+time-out.
 """
 
 from __future__ import annotations

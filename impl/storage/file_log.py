@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.impl.errors import CorruptDataError, StoreError
-from tidemark.impl.ports import Clock
 from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
-from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, Row, StartPosition
+from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, StartPosition
 
 
 def log_file(root: Path, channel: ChannelName) -> Path:
@@ -70,49 +68,6 @@ class FileLogWriter:
         end = sum(len(line) + 1 for line in whole_lines(found, where=self._file))
         if end < len(found):
             await self._files.truncate(self._file, end)
-
-
-class FileLogReader:
-    """Follows channel logs. An incomplete last line does not count yet.
-
-    A reader moves forward only; a new incarnation of a node opens a new reader.
-
-    Args:
-        root: the directory of the logs.
-        clock: for the pauses between two looks.
-        poll_seconds: their length.
-        files: the file system that it is in.
-    """
-
-    def __init__(
-        self, root: Path, *, clock: Clock, poll_seconds: float = 0.01, files: Files = SYSTEM_FILES
-    ) -> None:
-        self._root = root
-        self._clock = clock
-        self._poll_seconds = poll_seconds
-        self._files = files
-        self._offsets: dict[ChannelName, int] = {}
-        self._ahead: dict[ChannelName, deque[Pack]] = {}
-
-    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
-        """The first pack that ends after the position; waits for it. It is durable."""
-        ahead = self._ahead.setdefault(channel, deque())
-        while True:
-            while ahead and ahead[0].end.ts <= after.ts:
-                ahead.popleft()
-            if ahead:
-                return ahead[0]
-            if not await self._read_on(channel, ahead):
-                await self._clock.sleep(self._poll_seconds)
-
-    async def _read_on(self, channel: ChannelName, ahead: deque[Pack]) -> bool:
-        """Read the lines that were added. False when there were none."""
-        file, offset = log_file(self._root, channel), self._offsets.get(channel, 0)
-        lines = await read_lines(self._files, file, offset)
-        for line in lines:
-            ahead.append(decode(line, where=file))
-        self._offsets[channel] = offset + sum(len(line) + 1 for line in lines)
-        return bool(lines)
 
 
 async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:

@@ -86,7 +86,7 @@ class OpenTerm:
             try:
                 await work()
             except (UnknownOutcomeError, TermClosedError):
-                return  # the next term goes on
+                return  # the next term repeats it
             finally:
                 self.close()
 

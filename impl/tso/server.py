@@ -66,7 +66,7 @@ class OracleServer:
         except (NotLeaderError, StoreError) as failure:
             term.end(str(failure))
         finally:
-            self.stop(term.ended or "it was told to stop")
+            self.stop(term.ended or "it was stopped")
             await self._supervisor.stop()
         await self._resign(term)
 

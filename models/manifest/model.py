@@ -230,6 +230,8 @@ class ConformEntry(Entry):
     """How often a kind of event is drawn, by the beginning of its label: 10 if not said, 1 for a fault."""
     unreached: dict[str, str] = Field(default_factory=dict)
     """Actions and faults that no walk has had, each with the reason."""
+    reaches: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    """Witnesses and actions, each with the least share of the walks that must have it."""
     instance: Name | None = None
     """The instance that gives protocol, bounds and constants."""
     bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)

@@ -120,7 +120,7 @@ class Kernel:
                 self._bind()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
+        return (compile_kernel, (self.instance,))  # an instance is pickled without its computed properties
 
     @property
     def words(self) -> int:

@@ -99,7 +99,7 @@ class FairSearch:
             elif walk.closed:
                 return Cycle(tuple(walk.states[:-1]), tuple(walk.steps))
             else:
-                walk.close()  # states on the way back may owe something more
+                walk.close()  # states on the way back may leave other steps unsatisfied
 
     def _owed(self, walk: _Walk) -> int | None:
         """A fair step that the walk does not satisfy yet."""

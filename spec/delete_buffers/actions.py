@@ -130,7 +130,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
         return least(s.Position, s.holds_back, default=s.consumed + 1) - 1
 
     def delete_checkpoint(s):
-        """The start of the earliest level-zero segment, if it lies before the checkpoint."""
+        """The start of the earliest level-zero segment, if it is before the checkpoint."""
         return minimum(s.checkpoint, least(s.Position, s.is_live, default=s.checkpoint + 1) - 1)
 
     # ---- the data node ----

@@ -152,7 +152,7 @@ class DeletesActions(Protocol, name="deletes"):
         return least(s.Position, s.holds_back, default=s.consumed + 1) - 1
 
     def delete_checkpoint(s):
-        """The start of the earliest level-zero segment, if it lies before the checkpoint."""
+        """The start of the earliest level-zero segment, if it is before the checkpoint."""
         return minimum(s.checkpoint, least(s.Position, s.is_live, default=s.checkpoint + 1) - 1)
 
     def is_known(s, g, k):

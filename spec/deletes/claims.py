@@ -164,7 +164,7 @@ class DeletesClaims(DeletesActions):
 
     @reachable(after="read_segment", source="facts 6.1")
     def a_level_is_needed(before, after, g):
-        """A row is found whose delete lies before the start of the stream, in a level-zero segment."""
+        """A row is found whose delete is before the start of the stream, in a level-zero segment."""
         return exists(
             after.Position,
             after.Position,

@@ -44,7 +44,7 @@ class FlushClaims(FlushActions):
         source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6", frame=True
     )
     def reset_only_by_greater_checkpoint(before, after):
-        """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
+        """While the node runs, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
         greater than it.
         """
         return implies(

@@ -60,7 +60,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.1")
     def buffered_rows_are_not_recorded(s):
-        """A buffered row lies beyond its segment's recorded position."""
+        """A buffered row is beyond its segment's recorded position."""
         return forall(s.Position, lambda p: implies(s.held[p] == "buffered", ~s.replayed(p)))
 
     @lemma(source="facts 7.6")
@@ -78,7 +78,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.6")
     def a_recorded_task_is_recorded(s):
-        """A task that has its answer lies at or below its segment's recorded position."""
+        """A task that has its answer is at or below its segment's recorded position."""
         return forall(s.Segment, s.Position, lambda g, e: implies(s.task[g, e] == "recorded", e <= s.dml[g]))
 
     @lemma(source="facts 7.7")

@@ -26,7 +26,7 @@ class PartsClaims(PartsActions):
 
     @assumption(source="facts 6.2")
     def a_page_is_of_a_first_page(s):
-        """The first page of further pages is no further page itself."""
+        """The read that a further page names as its first page is no further page."""
         return forall(s.Read, lambda q: s.first[s.first[q]] == s.first[q])
 
     # ---- helpers ----

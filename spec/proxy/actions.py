@@ -65,7 +65,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     # Tasks and their messages.
     phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # what was issued when the task asked
+    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
     ts: Map[Task, Ts] = 0
     committed: Set[Task] = False
     appended: Set[Task, Channel] = False

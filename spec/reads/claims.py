@@ -37,7 +37,7 @@ class ReadsClaims(ReadsActions):
         return s.progress[q] == "answered"
 
     def is_visible(s, w, value):
-        """The row is inserted at or below the timestamp, and no delete lies between."""
+        """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.stage[w] == "logged",
             ~s.deletes[w],
@@ -277,7 +277,7 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="raise_safe", source="seed 002, waitTSafe")
     def a_read_is_woken(before, after, r):
-        """A read that slept can go on."""
+        """A read that slept can proceed."""
         return exists(
             after.Read,
             lambda q: (before.progress[q] == "asleep") & after.is_served(q) & (after.guarantee[q] > 0),

@@ -77,7 +77,7 @@ class SegmentsClaims(SegmentsActions):
 
     @leads_to(source="seed 002, service time; facts 6.1; B41")
     def service_time_follows_the_ticks(s, ts: SegmentsActions.Ts):
-        """The service time reaches every tick, whatever is loaded."""
+        """The service time reaches every tick, during loads too."""
         return s.tick >= ts, s.safe >= ts
 
     @reachable(after="apply_delete", source="facts 6.1; B38")

@@ -117,7 +117,7 @@ class Stream(StreamClaims):
         )
 
     def is_new(s, m):
-        """The message lies above the last pack, and above the tick of its channel."""
+        """The message is above the last pack, and above the tick of its channel."""
         return (s.ts[m] > s.last) & (s.ts[m] > s.at[s.channel[m]])
 
     @lemma(source="facts 5.1")

@@ -71,7 +71,7 @@ class TransactionsActions(Protocol, name="transactions"):
     sent: Map[Body, Sent] = "no"
 
     # The reader.
-    origin: Place = 0  # behind this place its present life has begun
+    origin: Place = 0  # its present start is behind this place
     reading: Place = 0
     passed: Ts = 0  # the last tick that it has handed over
     start: Place = 0  # behind this place it would begin anew

@@ -18,6 +18,7 @@ MONITORS: tuple[type[Monitor], ...] = (
     oracle.AnswersUnique,
     ticks.TickOrder,
     ticks.Watermark,
+    ticks.WalWatermark,
     ticks.TicksIssued,
     ticks.RoundsBack,
     fetches.FetchBelowCheckpoint,

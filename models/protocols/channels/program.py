@@ -138,7 +138,7 @@ class ChannelsProgram(Program):
             assert self.node is not None
             client = DirectNodeClient(self.node)
         else:
-            client = NodeCalls(process, polling.news, repeats=False)
+            client = NodeCalls(process, polling.news)
         return FlushService(coordinator=coordinator, node=client, clock=polling)
 
     def _news(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
 from tidemark.impl.proxy.reads import ReaderConfig, ReadPath
@@ -21,7 +21,7 @@ from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, ShardAnswer, ShardRead
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.types import ChannelName
-from tidemark.models.protocols.common.oracle import ANSWERS, OracleCalls
+from tidemark.models.protocols.common.oracle import OracleCalls
 from tidemark.models.protocols.reads.asking_all_refinement import (
     ASKS_ALL,
     Choice,
@@ -29,11 +29,11 @@ from tidemark.models.protocols.reads.asking_all_refinement import (
     abstract_choosing,
     looks_at,
 )
-from tidemark.models.protocols.reads.ports import CHANNEL, HISTORY, LOG, Objects
-from tidemark.models.protocols.reads.program import Node, ReadsProgram, ReadsScenario, reads
-from tidemark.models.protocols.reads.refinement import Whole
+from tidemark.models.protocols.reads.ports import CHANNEL, Objects, OffClock
+from tidemark.models.protocols.reads.program import Node, ReadsProgram, ReadsScenario, whole_of
 from tidemark.models.protocols.reads.requests import NUMBER, Between, Coordinator, NumberOfTheRead
 from tidemark.models.refinement.program import Abstraction
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -73,20 +73,30 @@ class AskedNode(QueryNode):
         return await super().serve(channel, read)
 
 
+class AsksAllScenario(ReadsScenario):
+    """What happens; see ``ReadsScenario``.
+
+    Attributes:
+        leave: the nodes that leave.
+    """
+
+    leave: tuple[int, ...] = ()
+    protocol: str = ASKS_ALL
+
+
 class AsksAllProgram(ReadsProgram):
-    """Each read asks all nodes. ``leave``: the nodes that leave."""
+    """Each read asks all nodes."""
 
-    leave: Sequence[int] = ()
-
-    def __init__(self, scenario: ReadsScenario, **options: Any) -> None:
-        super().__init__(scenario, **options)
+    def __init__(self, scenario: AsksAllScenario) -> None:
+        super().__init__(scenario)
+        self.leave = scenario.leave
         self.chosen: dict[int, Choice] = {}
         self.requests: dict[int, ChannelReader] = {}
 
     @staticmethod
-    def abstraction_of(scenario: ReadsScenario, protocol: str) -> Abstraction:
+    def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario, protocol)
+        return _abstraction(scenario)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -135,7 +145,7 @@ class AsksAllProgram(ReadsProgram):
 
     def _note(self, result: QueryResult, query: PendingQuery) -> None:
         """An answer has come, and it is the first one."""
-        whole = _whole(self.scenario, super().observe())
+        whole = whole_of(self.scenario, super().observe())
         node = int(result.node.removeprefix("node "))
         looks = looks_at(whole, result.number)
         self.chosen[result.number] = Choice(node, query.rows[CHANNEL].moment, looks)
@@ -144,7 +154,8 @@ class AsksAllProgram(ReadsProgram):
         """All nodes."""
         del process, number
         config = ReaderConfig(graceful_ts=self.scenario.graceful)
-        return ChannelReads(oracle=oracle, clock=self.clock(), requests=self.requests[client], config=config)
+        clock = OffClock(self.answers, self.scenario.off)
+        return ChannelReads(oracle=oracle, clock=clock, requests=self.requests[client], config=config)
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
@@ -166,20 +177,8 @@ class AsksAllProgram(ReadsProgram):
         return super().declared(), self.between.memory(), pending
 
 
-def _whole(scenario: ReadsScenario, known: Any) -> Whole:
-    return Whole(
-        issued=max(known[ANSWERS], default=0),
-        log=known[LOG],
-        acknowledged=known[HISTORY],
-        clients=tuple(known[f"client {c}"] for c in range(len(scenario.clients)) if f"client {c}" in known),
-        nodes=tuple(known[f"node {r}"] for r in range(scenario.nodes)),
-        replica_of=tuple(node for _, node in scenario.reads),
-        writes=len(scenario.writes),
-    )
-
-
 @functools.cache
-def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: ReadsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -189,14 +188,9 @@ def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
             view: ChoosingView = known[f"client {client}"]
             known[f"client {client}"] = view.client
             chosen |= dict(view.chosen)
-        return abstract_choosing(_whole(scenario, known), chosen)
+        return abstract_choosing(whole_of(scenario, known), chosen)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == ASKS_ALL)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == ASKS_ALL)
 
 
-def asks_all(*, leave: Sequence[int] = (), protocol: str = ASKS_ALL, **arguments: Any) -> ReadsProgram:
-    """Return a program by plain arguments; see ``reads`` in ``program``, and ``AsksAllProgram``."""
-    made = reads(protocol=protocol, program=AsksAllProgram, **arguments)
-    assert isinstance(made, AsksAllProgram)
-    made.leave = tuple(leave)
-    return made
+asks_all = program(AsksAllProgram, AsksAllScenario)

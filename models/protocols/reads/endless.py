@@ -12,7 +12,8 @@ from typing import Any
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.messages import Entry, Tick
 from tidemark.models.protocols.reads.ports import Log
-from tidemark.models.protocols.reads.program import ReadsProgram, reads
+from tidemark.models.protocols.reads.program import ReadsProgram, ReadsScenario
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -84,6 +85,5 @@ class EndlessProgram(ReadsProgram):
         return super().declared(), tuple(sorted(self.log.again))
 
 
-def endless(**arguments: Any) -> ReadsProgram:
-    """Return a program by plain arguments; see ``reads`` in ``program``. ``ticks`` means nothing here."""
-    return reads(program=EndlessProgram, **arguments)
+endless = program(EndlessProgram, ReadsScenario)
+"""``ticks`` means nothing here."""

@@ -13,17 +13,16 @@ from tidemark.impl.proxy.reads import Replicas
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
-from tidemark.models.protocols.common.oracle import ANSWERS
 from tidemark.models.protocols.reads.handover_refinement import (
     HAND_OVER,
     AskingView,
     abstract_asking,
     order_of,
 )
-from tidemark.models.protocols.reads.ports import HISTORY, LOG, NodeCalls
-from tidemark.models.protocols.reads.program import ReadsProgram, ReadsScenario, reads
-from tidemark.models.protocols.reads.refinement import Whole
+from tidemark.models.protocols.reads.ports import NodeCalls
+from tidemark.models.protocols.reads.program import ReadsProgram, ReadsScenario, whole_of
 from tidemark.models.refinement.program import Abstraction
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 
@@ -65,14 +64,14 @@ class AllReplicas:
 class HandOverProgram(ReadsProgram):
     """Each read asks its own node first, and then the others."""
 
-    def __init__(self, scenario: ReadsScenario, **options: Any) -> None:
-        super().__init__(scenario, **options)
+    def __init__(self, scenario: ReadsScenario) -> None:
+        super().__init__(scenario)
         self.asked: list[list[int]] = [[] for _ in scenario.reads]
 
     @staticmethod
-    def abstraction_of(scenario: ReadsScenario, protocol: str) -> Abstraction:
+    def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario, protocol)
+        return _abstraction(scenario)
 
     def replicas_of(self, process: Process, number: int) -> Replicas:
         """All nodes."""
@@ -90,27 +89,22 @@ class HandOverProgram(ReadsProgram):
 
 
 @functools.cache
-def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: ReadsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    first = tuple(node for _, node in scenario.reads)
 
     def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        asking: list[AskingView] = [known[f"client {c}"] for c in range(len(scenario.clients))]
-        whole = Whole(
-            issued=max(known[ANSWERS], default=0),
-            log=known[LOG],
-            acknowledged=known[HISTORY],
-            clients=tuple(view.client for view in asking),
-            nodes=tuple(known[f"node {r}"] for r in range(scenario.nodes)),
-            replica_of=first,
-            writes=len(scenario.writes),
-        )
+        asking: list[Any] = [observation[f"client {c}"] for c in range(len(scenario.clients))]
+        clients = {f"client {c}": view.client for c, view in enumerate(asking)}
+        whole = whole_of(scenario, {**observation, **clients})
         return abstract_asking(whole, dict(pair for view in asking for pair in view.asked))
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == HAND_OVER)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == HAND_OVER)
 
 
-def hand_over(*, protocol: str = HAND_OVER, **arguments: Any) -> ReadsProgram:
-    """Return a program by plain arguments; see ``reads`` in ``program``."""
-    return reads(protocol=protocol, program=HandOverProgram, **arguments)
+class HandOverScenario(ReadsScenario):
+    """What happens; see ``ReadsScenario``."""
+
+    protocol: str = HAND_OVER
+
+
+hand_over = program(HandOverProgram, HandOverScenario)

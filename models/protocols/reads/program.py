@@ -8,14 +8,13 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.client.session import Session
-from tidemark.impl.errors import ImplementationError, RpcError
+from tidemark.impl.errors import ImplementationError, RpcError, RpcTimeoutError
 from tidemark.impl.proxy.reads import (
     ReadAnswer,
-    ReadClock,
     Reader,
     ReaderConfig,
     ReadPath,
@@ -27,12 +26,13 @@ from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardAnswer, ShardRead
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessage
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
-from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess
+from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess, ask_alone
 from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.protocols.reads.ports import (
     CHANNEL,
@@ -58,13 +58,15 @@ from tidemark.models.protocols.reads.refinement import (
     node_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.spec.reads:Reads"
 TICKER = "ticker"
+OTHERS = "others"
 LOADER = "loader"
 PAGE = "page"
 NAMED = 1
@@ -73,8 +75,7 @@ SERVED_ONCE = "a_segment_is_served_once"
 """Claim id: no segment of a query node is both growing and sealed."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReadsScenario:
+class ReadsScenario(Scenario):
     """What happens in a program of reads.
 
     Attributes:
@@ -87,7 +88,13 @@ class ReadsScenario:
         load: the first write's row is loaded as a flushed segment.
         release: node 0 releases the channel.
         stalls: reads that wait may fail for a standstill.
-        faults: of messages, and crashes of node 0.
+        unanswered: writes whose question for a timestamp the oracle does not answer.
+        others: how many timestamps other clients of the oracle are given.
+        crashes: budget of crashes of node 0.
+        drops: budget of calls that are lost.
+        lost_replies: budget of answers that are lost.
+        cancellations: budget of cancelled waits of the last client.
+        protocol: the specification, or a variant of it.
     """
 
     writes: tuple[tuple[int, bool], ...]
@@ -100,12 +107,19 @@ class ReadsScenario:
     load: bool = False
     release: bool = False
     stalls: bool = False
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    unanswered: tuple[int, ...] = ()
+    others: int = 0
+    crashes: int = 0
+    drops: int = 0
+    lost_replies: int = 0
+    cancellations: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def timestamps(self) -> int:
         """How many timestamps are given."""
-        return len(self.writes) + sum(level == "strong" for level, _ in self.reads)
+        strong = sum(level == "strong" for level, _ in self.reads)
+        return len(self.writes) - len(self.unanswered) + strong + self.others
 
     def whose(self, kind: str, count: int) -> list[int]:
         """By write or read the number of its client."""
@@ -122,18 +136,18 @@ class ReadsScenario:
         """The bounds of the world."""
         return Settings(
             faults=self.faults,
-            crashable=frozenset({"node 0"} if self.faults.crashes else ()),
+            crashable=frozenset({"node 0"} if self.crashes else ()),
             cancellable=frozenset({f"client {len(self.clients) - 1}"}),
             clock=ClockOrder.UNTIMED,
             timer_firings=1 if self.stalls else None,
         )
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification with these clients, writes and reads."""
         reads = range(len(self.reads))
         first = [q - 1 if self.reads[q][0] == PAGE else q for q in reads]
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Write": len(self.writes),
                 "Key": 1 + max(key for key, _ in self.writes),
@@ -211,6 +225,20 @@ class _WatchedOracle(OracleCalls):
         return ts
 
 
+class _Oracle(OracleProcess):
+    """A counter that does not answer some callers."""
+
+    def __init__(self, unanswered: frozenset[str]) -> None:
+        super().__init__()
+        self._unanswered = unanswered
+
+    def give(self, count: int, caller: str = "") -> Timestamp:
+        """Return the last of so many new timestamps."""
+        if caller in self._unanswered:
+            raise RpcTimeoutError("the oracle does not answer")
+        return super().give(count, caller)
+
+
 class Node:
     """One query node, and the reads that have come to it; what is left of it when its process is dead."""
 
@@ -234,27 +262,17 @@ class Node:
 
 
 class ReadsProgram(RefiningProgram):
-    """Clients with their proxies, query nodes, the log, an oracle.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """Clients with their proxies, query nodes, the log, an oracle."""
 
     claims = (SERVED_ONCE,)
     table = "reads"
     at_rest = ("reads.a_waiting_read_ends", "reads.service_time_follows_the_oracle")
 
-    def __init__(
-        self,
-        scenario: ReadsScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(self.abstraction_of(scenario, protocol))
+    def __init__(self, scenario: ReadsScenario) -> None:
+        super().__init__(self.abstraction_of(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.oracle = OracleProcess()
+        self.oracle = _Oracle(frozenset(f"write {number}" for number in scenario.unanswered))
         # What is loaded is a segment of its own.
         self.writes = [
             Write(key, deletes, segment=1 if scenario.load and number == 0 else 2)
@@ -264,12 +282,11 @@ class ReadsProgram(RefiningProgram):
         self.sessions = [Session() for _ in scenario.clients]
         self.calls: list[OracleCalls] = []
         self.nodes: dict[int, Node] = {}
-        self.named = NAMED
 
     @staticmethod
-    def abstraction_of(scenario: ReadsScenario, protocol: str) -> Abstraction:
+    def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario, protocol)
+        return _abstraction(scenario)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -281,6 +298,8 @@ class ReadsProgram(RefiningProgram):
             world.process(f"node {number}", run, daemon=True, restarts=False)
         for number in range(len(self.scenario.clients)):
             world.process(f"client {number}", functools.partial(self._run_client, number))
+        if self.scenario.others:
+            world.process(OTHERS, self._run_others)
         world.process(TICKER, self._run_ticker, daemon=True)
         if self.scenario.load:
             world.process(LOADER, self._run_loader)
@@ -329,8 +348,14 @@ class ReadsProgram(RefiningProgram):
 
     # The clients.
 
+    def _oracle_of(self, process: Process) -> OracleCalls:
+        return _WatchedOracle(process, self.world, self.answers, near=self.oracle, told=self.log.gate.look)
+
+    async def _run_others(self, process: Process) -> None:
+        await ask_alone(process, self._oracle_of(process), self.scenario.others, "others.ask")
+
     async def _run_client(self, number: int, process: Process) -> None:
-        oracle = _WatchedOracle(process, self.world, self.answers, near=self.oracle, told=self.log.gate.look)
+        oracle = self._oracle_of(process)
         self.calls.append(oracle)
         scripts = [
             asyncio.create_task(self._run_script(process, number, oracle, script), name=f"script {place}")
@@ -377,10 +402,6 @@ class ReadsProgram(RefiningProgram):
             if read.level == "strong" and (read.task is None or not read.task.guarantee):
                 self.log.expect_one_less()
 
-    def clock(self) -> ReadClock:
-        """The clock of a proxy."""
-        return OffClock(self.answers, self.scenario.off)
-
     def _first_page(self, number: int) -> ReadAnswer | None:
         """The answer of which a read is a further page, once it is there."""
         task = self.reads[number - 1].task if number else None
@@ -398,7 +419,7 @@ class ReadsProgram(RefiningProgram):
         read.task = ReadTask(
             ConsistencyLevel.CUSTOMIZED if level == PAGE else ConsistencyLevel(level),
             (CHANNEL,),
-            client_ts=self.sessions[client].timestamp if level == "session" else self.named,
+            client_ts=self.sessions[client].timestamp if level == "session" else NAMED,
             page_of=self._first_page(number) if level == PAGE else None,
             collection=COLLECTION,
         )
@@ -411,7 +432,7 @@ class ReadsProgram(RefiningProgram):
         del client
         return Reader(
             oracle=oracle,
-            clock=self.clock(),
+            clock=OffClock(self.answers, self.scenario.off),
             replicas=self.replicas_of(process, number),
             config=ReaderConfig(graceful_ts=self.scenario.graceful),
         )
@@ -496,79 +517,28 @@ def memory_of(mine: Node) -> Hashable:
     )
 
 
+def whole_of(scenario: ReadsScenario, observation: Observation) -> Whole:
+    """Everything that is observed, part by part."""
+    known: Any = observation
+    return Whole(
+        issued=max(known[ANSWERS], default=0),
+        log=known[LOG],
+        acknowledged=known[HISTORY],
+        clients=tuple(known[f"client {c}"] for c in range(len(scenario.clients)) if f"client {c}" in known),
+        nodes=tuple(known[f"node {r}"] for r in range(scenario.nodes)),
+        replica_of=tuple(node for _, node in scenario.reads),
+        writes=len(scenario.writes),
+    )
+
+
 @functools.cache
-def _abstraction(scenario: ReadsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: ReadsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    replicas = tuple(node for _, node in scenario.reads)
 
     def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        whole = Whole(
-            issued=max(known[ANSWERS], default=0),
-            log=known[LOG],
-            acknowledged=known[HISTORY],
-            clients=tuple(known[f"client {c}"] for c in range(len(scenario.clients))),
-            nodes=tuple(known[f"node {r}"] for r in range(scenario.nodes)),
-            replica_of=replicas,
-            writes=len(scenario.writes),
-        )
-        return abstract(whole)
+        return abstract(whole_of(scenario, observation))
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
 
 
-def reads(
-    *,
-    writes: Sequence[Sequence[Any]],
-    reads: Sequence[Sequence[Any]],
-    clients: Sequence[Sequence[Sequence[str]]],
-    nodes: int = 1,
-    ticks: int = 1,
-    graceful: int = 1,
-    off: int = 0,
-    load: bool = False,
-    release: bool = False,
-    stalls: bool = False,
-    crashes: int = 0,
-    drops: int = 0,
-    lost_replies: int = 0,
-    cancellations: int = 0,
-    protocol: str = SPECIFICATION,
-    program: type[ReadsProgram] = ReadsProgram,
-) -> ReadsProgram:
-    """Return a program by plain arguments, as the manifest gives them; see ``ReadsScenario``.
-
-    Args:
-        writes: by write its key, and whether it deletes.
-        reads: by read its level (or ``page``), and the number of its node.
-        clients: by client its scripts of ``write N`` and ``read N``.
-        nodes: how many query nodes there are.
-        ticks: ticks before the last one.
-        graceful: what a bounded read may miss.
-        off: the error of the proxies' clocks.
-        load: the first write's row is loaded as a flushed segment.
-        release: node 0 releases the channel.
-        stalls: a read that waits may fail for a standstill.
-        crashes: budget of crashes of node 0.
-        drops: budget of calls that are lost.
-        lost_replies: budget of answers that are lost.
-        cancellations: budget of cancelled waits of the last client.
-        protocol: the specification, or a variant of it.
-        program: class of the program.
-    """
-    scenario = ReadsScenario(
-        writes=tuple((int(key), bool(deletes)) for key, deletes in writes),
-        reads=tuple((str(level), int(node)) for level, node in reads),
-        clients=tuple(tuple(tuple(script) for script in scripts) for scripts in clients),
-        nodes=nodes,
-        ticks=ticks,
-        graceful=graceful,
-        off=off,
-        load=load,
-        release=release,
-        stalls=stalls,
-        faults=FaultBudget(
-            crashes=crashes, drops=drops, lost_replies=lost_replies, cancellations=cancellations
-        ),
-    )
-    return program(scenario, protocol=protocol)
+reads = program(ReadsProgram, ReadsScenario)

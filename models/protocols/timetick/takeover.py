@@ -91,7 +91,7 @@ class Life:
             memory=coordinator_view(self.coordinator) if self.has_served else None,
             under_way=tuple(sorted(self.streams.under_way.items())),
             ddl=SourceView(self.ddl.view().messages, promised),
-            listed=self.store.listed,
+            listed=self.sessions.listed,
         )
 
 

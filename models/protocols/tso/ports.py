@@ -222,9 +222,12 @@ class PickedClock:
         self._readings = readings
         self._loads = loads
         self.shown = 0
+        self._is_picked = False
 
     def now(self) -> int:
-        """See tidemark.impl.tso.ports.WallClock. The reading belongs to the step that has just begun."""
+        """See tidemark.impl.tso.ports.WallClock. A reading is for the step that has just begun."""
+        assert self._is_picked, "the clock is read in another step than the one that picks what it shows"
+        self._is_picked = False
         return self.shown
 
     async def point(self, name: str) -> None:
@@ -235,6 +238,7 @@ class PickedClock:
         readings = self._readings.get(name)
         if readings is not None:
             self.shown = readings[await self._process.choose(len(readings), name)]
+            self._is_picked = True
         else:
             await self._process.point(name)
 

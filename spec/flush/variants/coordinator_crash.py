@@ -295,7 +295,7 @@ class RequestInSteps(Flush):
     repeated.
     """
 
-    TELLS_AGAIN: Bool = option(True)  # each incarnation of the node is told
+    TELLS_AGAIN: Bool = option(True)  # the coordinator calls each incarnation of the node
 
     remembered: Set[Flush.Position] = False  # stored with the channel
     calling: Set[Flush.Position] = False  # a call is in the network

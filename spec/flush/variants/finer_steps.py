@@ -103,7 +103,7 @@ class StoreInSteps(Flush):
 
     @action(fairness="weak", source="facts 10.1; hazard 21; B29")
     def compare(s, position: Flush.Position):
-        """A request of the owner is greater than what is stored."""
+        """A request of the owner is greater than the stored checkpoint."""
         require(s.in_network[position] & ~s.passed[position])
         require(s.assigned & (position > s.stored))
         require(~(s.STORED_AT_ONCE & exists(s.Position, lambda q: s.passed[q])))

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.models.manifest import Expectation, InterleaveEntry, Manifest, Tier, load, manifest_files
+from tidemark.models.manifest import (
+    Expectation,
+    Expected,
+    InterleaveEntry,
+    Manifest,
+    Tier,
+    load,
+    manifest_files,
+)
 from tidemark.models.manifest.model import ON_SPARK, Reduction
 
 INVARIANTS = {
@@ -69,6 +77,6 @@ def test_large_searches_whose_counts_do_not_depend_on_the_cut_go_to_spark(
         program="a.b:c",
         claims=("execution",),
         counts={"executions": ON_SPARK},
-        expect=Expectation(every="holds"),
+        expect=Expectation(every=Expected.HOLDS),
     )
     assert entry.model_copy(update=update).on_spark is on_spark

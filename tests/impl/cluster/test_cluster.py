@@ -153,7 +153,7 @@ def test_a_proxy_whose_session_ends_is_fenced_and_comes_back(tmp_path):
             await user.insert("c", {2: "b"})
             assert set((await user.query("c", level=ConsistencyLevel.STRONG)).rows) == {1, 2}
             for log in cluster.foundation.broker.logs.values():
-                with pytest.raises(RpcError, match="its session is over"):
+                with pytest.raises(RpcError, match="its session has ended"):
                     await log.append(before, Tick(1))
 
     play(scenario)

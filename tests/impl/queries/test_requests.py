@@ -6,9 +6,10 @@ import asyncio
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import VirtualLoop, run, settle
 from tests.impl.queries.parts import THINGS, Proxy
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.queries.streams import StreamPhase
 
 
 def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
@@ -55,7 +56,7 @@ async def _results_that_come_before_the_write_returns_are_kept():
 
 @pytest.mark.parametrize("leaves", ["late", "cancelled"])
 def test_a_request_that_leaves_keeps_nothing(leaves):
-    run(_a_request_that_leaves_keeps_nothing(leaves))
+    run(_a_request_that_leaves_keeps_nothing(leaves), loop=VirtualLoop)
 
 
 async def _a_request_that_leaves_keeps_nothing(leaves):
@@ -142,6 +143,7 @@ async def _the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itsel
     first, second = proxy.ask(), proxy.ask()
     await settle()
     proxy.reader.release(THINGS)  # nothing is known of the stream yet: it stays
+    assert proxy.streams.streams[THINGS].phase is StreamPhase.NEW
     assert proxy.coordinator.asked == 1
     proxy.coordinator.may_answer.set()
     for asked in (first, second):

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.impl.parts import HandClock, pack
+from tests.impl.parts import pack
 from tests.impl.storage.parts import Disk, cancelled, each, every_step, play, says
 from tidemark.impl.errors import (
     CorruptDataError,
@@ -19,7 +19,7 @@ from tidemark.impl.errors import (
     TermEndedError,
 )
 from tidemark.impl.storage.fenced_log import FencedLog
-from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, checked, read_log
+from tidemark.impl.storage.file_log import FileLogWriter, checked, read_log
 from tidemark.impl.storage.memory import MemoryLog
 from tidemark.impl.streaming.values import Opening, Record
 from tidemark.impl.types import EndPosition, Pack
@@ -39,8 +39,7 @@ def test_a_pack_that_was_answered_is_read_and_one_that_was_not_is_there_or_not()
 
 
 async def _packs(disk: Disk) -> None:
-    writer, clock, held = FileLogWriter(disk.root, "c", files=disk.files), HandClock(), list[Pack]()
-    reader, seen = FileLogReader(disk.root, clock=clock, files=disk.files), 0
+    writer, held = FileLogWriter(disk.root, "c", files=disk.files), list[Pack]()
 
     async def read(disk: Disk) -> list[Pack]:
         return list(await _twice(disk, lambda: read_log(disk.root, "c", files=disk.files)))
@@ -64,14 +63,8 @@ async def _packs(disk: Disk) -> None:
             for left in disk.after_power(now=True):
                 assert await read(left) == held, "what was read is durable"
         assert await read(disk) == held
-        for following in held[seen:]:
-            place = EndPosition(held[seen - 1].end.ts if seen else 0)
-            for _ in range(2):
-                assert await _twice(disk, lambda place=place: reader.next_pack("c", place)) == following
-            seen += 1
     assert await _twice(disk, lambda: read_log(disk.root, "d", files=disk.files)) == ()
     assert not disk.open_files
-    assert not clock.waiting
 
 
 async def _twice(disk: Disk, call):
@@ -109,24 +102,6 @@ def test_an_append_that_is_cancelled_is_there_or_not() -> None:
         return cut_short
 
     every_step(scenario)
-
-
-def test_a_reader_waits_for_packs_that_are_not_there() -> None:
-    async def scenario() -> None:
-        disk, clock = Disk(), HandClock()
-        reader = FileLogReader(disk.root, clock=clock, poll_seconds=3.0, files=disk.files)
-        writer = FileLogWriter(disk.root, "c", files=disk.files)
-        await FileLogWriter(disk.root, "d", files=disk.files).append(PACKS[0])
-        waiting = asyncio.create_task(reader.next_pack("c", EndPosition(1)))
-        for number in range(2):
-            await clock.advance(0)
-            assert [at for at, _ in clock.waiting] == [3.0 * number + 3.0]
-            await writer.append(PACKS[number])
-            assert not waiting.done()
-            await clock.advance(3.0)
-        assert await waiting == PACKS[1]
-
-    play(scenario())
 
 
 def test_a_log_in_memory_wakes_its_readers_and_takes_packs_in_order() -> None:

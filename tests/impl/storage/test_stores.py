@@ -1,6 +1,5 @@
 """The real adapters over the disk of the machine; what damage is told from an append that did not end."""
 
-import asyncio
 import zlib
 
 import pyarrow.parquet as pq
@@ -8,11 +7,10 @@ import pytest
 
 from tests.impl.parts import CHANNEL, pack, run
 from tidemark.impl.errors import CorruptDataError
-from tidemark.impl.runtime import AsyncioClock
-from tidemark.impl.storage.file_log import FileLogReader, FileLogWriter, encode, log_file, read_log
+from tidemark.impl.storage.file_log import FileLogWriter, log_file, read_log
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import ChannelRecord, EndPosition, Row
+from tidemark.impl.types import ChannelRecord, Row
 
 ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
 
@@ -48,30 +46,6 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
         with pytest.raises(CorruptDataError, match="is damaged"):
             await store.load()
         await store.close()
-
-    run(scenario())
-
-
-def test_a_reader_follows_the_log_and_waits_for_whole_lines(tmp_path):
-    async def scenario():
-        writer = FileLogWriter(tmp_path, CHANNEL)
-        packs = [pack(1, (1, 1)), pack(2, close=True), pack(3, (2, 3), (1, 4))]
-        await writer.append(packs[0])
-        await writer.append(packs[1])
-        reader = FileLogReader(tmp_path, clock=AsyncioClock(), poll_seconds=0.001)
-        assert await reader.next_pack(CHANNEL, EndPosition(0)) == packs[0]
-        assert await reader.next_pack(CHANNEL, EndPosition(1)) == packs[1]
-        waiting = asyncio.create_task(reader.next_pack(CHANNEL, EndPosition(2)))
-        line = encode(packs[2])
-        for part in (line[:30], line[30:]):
-            await asyncio.sleep(0.02)
-            assert not waiting.done()
-            with log_file(tmp_path, CHANNEL).open("ab") as out:
-                out.write(part)
-        with log_file(tmp_path, CHANNEL).open("ab") as out:
-            out.write(b"\n")
-        assert await waiting == packs[2]
-        assert await read_log(tmp_path, CHANNEL) == tuple(packs)
 
     run(scenario())
 

@@ -112,7 +112,7 @@ def test_an_ended_term_notes_nothing():
         acks.refuse(lost)
         assert (late.place, late.stage, lost.stage) == (4, AppendStage.ENTERED, AppendStage.ENTERED)
         for call in (acks.admit(new), acks.collect()):
-            with pytest.raises(TermClosedError, match="term 3 of the log is over"):
+            with pytest.raises(TermClosedError, match="term 3 of the log has ended"):
                 await call
         assert new.stage is AppendStage.NEW
 

@@ -6,14 +6,15 @@ import re
 
 import pytest
 
-from tests.impl.oracle_parts import MS, START
 from tests.impl.parts import MANY, Scene, run
 from tidemark.impl.errors import ImplementationError
+from tidemark.impl.timestamp import NANOSECONDS as MS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.oracle import Published
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, OraclePorts
 from tidemark.impl.tso.server import OracleServer
 
+START = 1_700_000_000_000 * MS
 CONFIG = OracleConfig(
     lease=12.0,
     lease_margin=2.0,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.reads.driver import ReadsAdapter
-from tidemark.models.protocols.reads.handover_driver import MovesAdapter
+from tidemark.models.protocols.reads.handover import hand_over
+from tidemark.models.protocols.reads.program import reads
 
 MUTANTS = patches(
     __name__,
@@ -14,7 +14,7 @@ MUTANTS = patches(
         old="self.value >= read.guarantee",
         new="True",
         killer="conformance",
-        on=Host("reads-driven-reads-do-not-wait", ReadsAdapter),
+        on=Host("reads-driven", reads),
         source="facts 6.1: downgradeTsafe",
         says="A read is answered at the service time that there is.",
     ),
@@ -24,7 +24,8 @@ MUTANTS = patches(
         old="task.guarantee if moment is None else moment",
         new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
         killer="conformance",
-        on=Host("reads-hand-over-driven-refuted", MovesAdapter),
+        on=Host("reads-hand-over-driven", hand_over),
+        tier="full",
         source="facts 6.1, 6.3; B40",
         says="The next node is asked without the guarantee.",
     ),
