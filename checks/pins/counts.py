@@ -86,7 +86,11 @@ def pinned(entry: Counted, result: RunResult, *, before: Locked, known: Collecti
     vacuity = [one for one in own if _is_of_coverage(one.verdict)]
     own = [one for one in own if not _is_of_coverage(one.verdict)]
     seen_at = {one.verdict.subject.property_id: one.verdict.outcome for one in own}
-    unreached = [claim for claim in known if seen_at.get(claim) is Outcome.REFUTED]
+    unreached = [
+        claim
+        for claim in known
+        if seen_at.get(claim) is Outcome.REFUTED and claim not in entry.expect.refuted
+    ]
     own = [one for one in own if one.verdict.subject.property_id not in unreached]
     wrong = [*_lost(entry, result), *(headline(one.verdict) for one in own if not _sound(one))]
     if wrong or not own:
