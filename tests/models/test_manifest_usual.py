@@ -45,7 +45,7 @@ def test_a_part_that_matters_is_listed_where_none_is_idle() -> None:
 
 
 def test_a_table_of_strength_with_an_unknown_key() -> None:
-    with pytest.raises(ManifestError, match="strength.instance is an unknown key"):
+    with pytest.raises(ManifestError, match=r"strength\.instance is an unknown key"):
         made("strength", strength={"instance": "sessions-tiny"})
 
 
@@ -72,7 +72,7 @@ def test_a_wrong_protocol_is_searched_on_what_is_interpreted() -> None:
     assert found["expect"] == {"refuted": [VIEW]}
     with pytest.raises(ManifestError, match="no instance is interpreted"):
         made("instance", instance=[], self_tests=tests)
-    with pytest.raises(ManifestError, match="self_tests.seek is an unknown key"):
+    with pytest.raises(ManifestError, match=r"self_tests\.seek is an unknown key"):
         made("instance", self_tests={"seek": {}})
 
 
