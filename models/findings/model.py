@@ -94,3 +94,8 @@ def load_findings(path: Path) -> FindingsFile:
         return FindingsFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (ValidationError, tomllib.TOMLDecodeError) as error:
         raise ManifestError(str(error), file=path.name, remedy="correct the file") from error
+
+
+def all_findings() -> tuple[Finding, ...]:
+    """All findings of the repository. No manifest is read for it."""
+    return tuple(one for path in finding_files() for one in load_findings(path).finding)

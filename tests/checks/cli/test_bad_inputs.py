@@ -110,7 +110,7 @@ IN_A_COMMAND = [
     (["export", "tests.protocols.lights:Lights", "--to", "tla", "--constant", "X"], BAD, "'X'"),
     (["report", "--build", "absent"], BAD, "absent"),
     (["compare", "one.json", "two.json"], BAD, "one.json"),
-    (["findings", "nothing"], BAD, "nothing"),
+    (["findings", "nothing-like-it"], BAD, "nothing-like-it"),
     (["argument", "nothing", "MANIFEST"], BAD, "nothing"),
     (["actions", "nothing"], BAD, "nothing"),
     (["show", "origins", "nothing"], BAD, "known: aliases, allocation,"),
