@@ -83,3 +83,12 @@ def test_an_argument_without_guarantees_must_fail() -> None:
     assert refuted["claims"] == ["follows.a.b", "environment.IN_ORDER"]
     assert refuted["needed"] == {"IN_ORDER": "sessions-tiny"}, "nothing breaks there"
     assert refuted["without_guarantees"]
+
+
+def test_an_entry_that_is_like_another_takes_what_it_does_not_say() -> None:
+    crash = {"name": "crash", "like": "sessions-tiny", "constants": {"CRASHES": 1}}
+    found = made("instance", instance=[TINY, crash])["crash"]
+    assert found == {"name": "crash", "bounds": TINY["bounds"], "constants": {"CRASHES": 1}}
+    for other in ("sessions-tinny", "crash"):
+        with pytest.raises(ManifestError, match=f"instance 'more' is like '{other}'"):
+            made("instance", instance=[TINY, crash, {"name": "more", "like": other}])
