@@ -123,7 +123,7 @@ class _Expansion:
 
     def _breaks(self, entry: Mapping[str, Any]) -> bool:
         """Do states or steps break a claim, and is nothing said of what is judged?"""
-        refuted = entry["expect"].get("refuted") if isinstance(entry["expect"], dict) else None
+        refuted = entry["expect"].get("refuted", ()) if isinstance(entry["expect"], dict) else ()
         stated = "claims" in entry or "kinds" in entry
         return bool(refuted) and not stated and not self.others & {*refuted}
 

@@ -221,8 +221,8 @@ def _with_added(
 
 def _dicts(entries: object) -> list[dict[str, object]]:
     """Entries, if all are tables: else the schema says what is wrong."""
-    whole = isinstance(entries, list) and all(isinstance(one, dict) for one in entries)
-    return entries if whole else []
+    found = entries if isinstance(entries, list) else []
+    return found if all(isinstance(one, dict) for one in found) else []
 
 
 def _with_usual(manifest: Manifest) -> Manifest:

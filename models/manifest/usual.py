@@ -3,6 +3,9 @@
 ``[strength]`` asks of the parts of all claims, of liveness and of lemmas whether each matters; each proof
 that is expected to prove gets a second opinion in the full tier; and each judge has a self-test: a wrong
 protocol is searched, an idle part is not listed, guarantees are left out of an argument.
+
+An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
+entry of this name in its section.
 """
 
 from __future__ import annotations
@@ -34,6 +37,9 @@ ABOUT = {
     "no need.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
+LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
+"""Keys that an entry takes from the one that it is like."""
+
 _NAMES = {"claims": "strength", "liveness": "strength-of-liveness", "lemmas": "strength-of-lemmas"}
 _OWN = ("instances", "states", "tier", "liveness", "lemmas", "idle", "generated")
 _KEYS = ("tier", "states", "protocol", "instances")
@@ -47,6 +53,10 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     Raises:
         ManifestError: a table says something else than its form allows.
     """
+    data = {
+        section: list(_alike(section, entries, file)) if isinstance(entries, list) else entries
+        for section, entries in data.items()
+    }
     found = {key: value for key, value in data.items() if key != "self_tests"}
     tests = _table(data.get("self_tests", {}), "self_tests", ("frames", "search"), file)
     name = str(data.get("name", "")).replace("_", "-")
@@ -64,6 +74,22 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     if "frames" in tests:
         found["wrong_marks"] = tests["frames"]
     return found
+
+
+def _alike(section: str, entries: list[Any], file: str) -> Iterator[object]:
+    """The entries with the keys of those that they are like."""
+    known = {one.get("name"): one for one in entries if isinstance(one, dict)}
+    for entry in entries:
+        if not (isinstance(entry, dict) and "like" in entry):
+            yield entry
+            continue
+        other = known.get(entry["like"])
+        if other is None or "like" in other:
+            remedy = "name an entry of the same section that says all of it itself"
+            problem = f"{section} {entry.get('name')!r} is like {entry['like']!r}"
+            raise ManifestError(problem, file=file, remedy=remedy)
+        taken = {key: other[key] for key in LIKE if key in other}
+        yield {**taken, **{key: value for key, value in entry.items() if key != "like"}}
 
 
 def _entries(data: Mapping[str, Any], section: str) -> list[Entry]:
