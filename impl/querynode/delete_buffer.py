@@ -19,10 +19,7 @@ class Delete(NamedTuple):
 
 
 class DeleteBuffer:
-    """Deletes in order of arrival, from ``floor`` on.
-
-    floor: deletes at or below it may be missing.
-    """
+    """Deletes in order of arrival, above ``floor``; those at or below it may be missing."""
 
     def __init__(self, floor: Timestamp = ZERO) -> None:
         self.floor = floor

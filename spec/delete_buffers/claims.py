@@ -47,7 +47,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.5; seed 001; property S")
     def the_checkpoint_passes_no_unsynced_delete(s):
-        """A delete at or below the checkpoint is in level zero, or in the files of older rows."""
+        """A delete at or below the checkpoint is in level zero, or in each segment with older rows."""
         return forall(
             s.Position,
             s.Position,

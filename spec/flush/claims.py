@@ -1,8 +1,4 @@
-"""Claims about flush and channel checkpoint: safety, liveness and witnesses.
-
-State and steps are in ``actions``. Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush
-and checkpoint), facts 7 to 10, hazards.
-"""
+"""Claims about flush and channel checkpoint: safety, liveness and witnesses."""
 
 from tidemark.spec.flush.actions import FlushActions
 from tidemark.spec.language import (

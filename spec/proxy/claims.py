@@ -1,8 +1,5 @@
 """Claims about a proxy's statistics and its tick: safety, liveness and witnesses.
 
-State and steps are in ``actions``. Sources: seed 002 (statistics, tick), seed 004 (6.6), facts 3, hazards 12
-and 24 to 28.
-
 The root coordinator relies on two invariants: a reported value is below every timestamp that may still be
 appended, and not above the timestamps that are handed out from now on.
 """

@@ -4,7 +4,7 @@ A proxy gives each request a number, enters it in the map of waiting requests, a
 channel of the collection. Every query node that has the collection reads it and writes a result, with the
 number, to the result channel. The proxy gives each result to the request of that number, until each shard is
 in a result. A request may run out of time. A release takes the collection from the nodes, and the streams of
-its channels from the proxy. The claims are in ``spec/queries/claims.py``.
+its channels from the proxy.
 
 Source: seed 004, 6.2, 6.4, 6.6.1 and 6.6.2.
 

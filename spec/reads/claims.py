@@ -1,8 +1,6 @@
 """Claims about service time and reads: the promises of each level; safety, liveness and witnesses.
 
-State and steps are in ``actions``. Sources: seed 002 (consistency), facts 6, hazards 33 to 35. Of other
-protocols the claims use the order of the oracle and the watermark promise, and not that timestamps are
-unique.
+Of other protocols they use the order of the oracle and the watermark promise, not that timestamps are unique.
 """
 
 from tidemark.spec.language import (

@@ -47,7 +47,7 @@ class Sessions(SessionsRanking):
 
     @lemma(source="facts 4")
     def nothing_is_seen_before_it_happens(s):
-        """Seen, forgotten and fenced changes are in the past; the coordinator lists before it fences."""
+        """Changes seen, forgotten or to fence are in the past; the coordinator lists before it fences."""
         return all_of(
             s.seen <= s.revision,
             s.first <= s.revision,

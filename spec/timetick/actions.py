@@ -4,7 +4,7 @@ Sources (proxies, and the coordinator's own DDL source) append messages to chann
 from the oracle. A source reports, per channel, a value below all that it has still to append. When every
 session that the coordinator knows has reported, the minimum per channel becomes a round; the round is queued
 (one place), taken, and sent: one tick per channel. Tick T on a channel promises that no message with ts <= T
-is appended there any more. The claims are in ``spec/timetick/claims.py``.
+is appended there any more.
 
 Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46. This is
 the protocol as it is *meant*. Where the code of the seeds differs, a variant has its own verdict.

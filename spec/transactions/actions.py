@@ -8,7 +8,7 @@ for the node and for readers. After a crash the node finds the open transactions
 A reader that restarts begins behind a place that it noted at a tick, and so does the node: that place must be
 before the begin of every transaction that is open at the tick.
 
-Sources: facts 11. The claims are in ``spec/transactions/claims.py``.
+Sources: facts 11.
 
 How it is cut:
 
