@@ -17,8 +17,18 @@ from typing import IO
 from tidemark.checks.evidence.readers.broker import is_rocksdb
 from tidemark.checks.evidence.readers.lines import kind_of
 from tidemark.checks.evidence.readers.log import HEAD
-from tidemark.checks.evidence.readers.wrapped import csv_header, unwrapped
-from tidemark.checks.evidence.table.packing import BLOCK, BROKEN, ZIP, is_tar, opened, packing, unpack
+from tidemark.checks.evidence.readers.wrapped import START, csv_header, unwrapped
+from tidemark.checks.evidence.table.packing import (
+    BLOCK,
+    BROKEN,
+    ZIP,
+    is_document,
+    is_tar,
+    opened,
+    packing,
+    spread,
+    unpack,
+)
 
 _HEAD_BYTES = 1 << 17
 
@@ -62,6 +72,8 @@ class Sort(StrEnum):
     OTHER = "other"
     """A log of another system, which may well lie beside those of Milvus."""
     ARCHIVE = "archive"
+    DOCUMENT = "document"
+    """All lines in one value of JSON."""
     NONE = "none"
 
 
@@ -117,14 +129,15 @@ def _below(path: Path) -> Iterator[Path]:
 
 def _unpacked(source: Source, folder: Path | None, depth: int = 0) -> Iterator[Source]:
     """A source, or what an archive holds."""
-    if source.sort is not Sort.ARCHIVE:
+    if source.sort not in (Sort.ARCHIVE, Sort.DOCUMENT):
         yield source
         return
     if folder is None or depth == _NESTED:
         yield replace(source, sort=Sort.NONE, problem="an archive, which is not unpacked here: unpack it")
         return
     place = folder / f"{len(list(folder.glob('*')))}"
-    if problem := unpack(source.path, source.packed, place):
+    write = unpack if source.sort is Sort.ARCHIVE else spread
+    if problem := write(source.path, source.packed, place):
         yield replace(source, sort=Sort.NONE, problem=problem)
     for item in sorted(_below(place), key=Path.as_posix) if place.exists() else ():
         name = f"{source.name}/{item.relative_to(place).as_posix()}"
@@ -155,6 +168,8 @@ def recognise(path: Path, *, name: str) -> Source:
         return replace(plain, problem="the file is empty")
     if is_tar(head):
         return replace(plain, sort=Sort.ARCHIVE)
+    if is_document(head) and START.search(head):
+        return replace(plain, sort=Sort.DOCUMENT)
     header = csv_header(head.split(b"\n", 2)[:2])
     sort, problem = _sort(head, header, whole=plain.size <= len(head) or bool(plain.packed))
     return replace(plain, sort=sort, problem=problem, header=header)
