@@ -273,7 +273,7 @@ def _digest(source: Source, *, limit: int | None = None) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """Whole lines of a file: the unit of work. An unfinished last line belongs to no piece."""
+    """Whole lines of a file: the unit of work. Only the last line of all may be unfinished."""
 
     path: str
     name: str
@@ -330,9 +330,7 @@ def _cut(path: Path, whole: Piece, size: int) -> Iterator[Piece]:
             tail = _rest_of_line(file)
             end += max(0, len(tail) - 1)
             lines += tail[1:].count(b"\n")
-            last = end if tail.endswith(b"\n") else _last_end(file, start, end)
-            if last > start:
-                yield replace(whole, start=start, end=last, first_line=line, size=last - start)
+            yield replace(whole, start=start, end=end, first_line=line, size=end - start)
             line += lines
             start = end
 
@@ -346,15 +344,3 @@ def _rest_of_line(file: IO[bytes]) -> bytes:
         if mark:
             break
     return found
-
-
-def _last_end(file: IO[bytes], start: int, end: int) -> int:
-    """The place after the last end of a line between two places; the first of them if there is none."""
-    while end > start:
-        begin = max(start, end - (1 << 16))
-        file.seek(begin)
-        place = file.read(end - begin).rfind(b"\n")
-        if place >= 0:
-            return begin + place + 1
-        end = begin
-    return start

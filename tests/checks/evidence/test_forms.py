@@ -115,6 +115,7 @@ FORMS: dict[str, Form] = {
     "zst": lambda lines: pa.compress(text(lines), codec="zstd", asbytes=True),
     "utf-16": lambda lines: text(lines).decode().encode("utf-16"),
     "with a mark of order": lambda lines: b"\xef\xbb\xbf" + text(lines),
+    "without a last end": lambda lines: text(lines)[:-1],
     "of Windows": lambda lines: text(lines).replace(b"\n", b"\r\n"),
     "tar": tar,
     "tar.zst": lambda lines: pa.compress(tar(lines), codec="zstd", asbytes=True),
