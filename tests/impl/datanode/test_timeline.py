@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
-from tests.impl.parts import Scene, run, settle
+from tests.impl.parts import Scene, settle
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.types import (
@@ -92,7 +93,7 @@ class World(Scene):
         await self.sleep(1000)
         raise AssertionError("the log has ended")
 
-    async def put(self, path: str, rows: tuple[Row, ...]) -> None:
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
         await self.ask("put", f" {path.replace('term-000006-position-' + '0' * 18, '')}")
 
     async def get(self, path: str) -> tuple[Row, ...]:
@@ -303,10 +304,7 @@ an urgent report is merged with a later one, and sent after the round: tick=1.5 
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_node_does_what_it_must_when_it_must(case):
+async def test_a_node_does_what_it_must_when_it_must(case):
     what, _, wanted = " ".join(case.split()).partition(" => ")
 
-    async def scenario():
-        assert await played(what) == wanted
-
-    run(scenario())
+    assert await played(what) == wanted

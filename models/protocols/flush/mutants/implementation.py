@@ -14,6 +14,7 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.programs import flush, over_files
+from tidemark.models.protocols.flush.scenario import FlushScenario
 
 FLUSH = Host("flush-and-checkpoint", flush)
 ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
@@ -257,7 +258,12 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             return super()._needs_update(checkpoint, flush_ts)
 
     class Declares(FlushProgram):
+        coordinator_class = Marks
+
+        def parts(self) -> DataNodeParts:
+            return DataNodeParts(buffer_manager=Looks)
+
         def declared(self) -> Hashable:
             return super().declared(), tuple(seen)
 
-    return flush(parts=DataNodeParts(buffer_manager=Looks), coordinator=Marks, program=Declares, **scenario)
+    return Declares(FlushScenario(**scenario))
