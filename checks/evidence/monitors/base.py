@@ -112,7 +112,7 @@ class Monitor(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """Kinds of event that it reads."""
     needs: ClassVar[tuple[str, ...]]
-    """Without an event of each of these kinds there is nothing to judge. Empty: one of ``kinds`` is enough."""
+    """Without an event of each of these kinds nothing can be judged; if empty, one of ``kinds`` is enough."""
     columns: ClassVar[tuple[str, ...]]
     by: ClassVar[str] = ""
     """Column by which the events may be dealt out; empty if it has to see all of them."""
