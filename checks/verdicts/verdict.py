@@ -147,7 +147,7 @@ class Measured(TypedDict, total=False):
     seconds: float
     replay: str
     notes: tuple[str, ...]
-    rates: Mapping[str, float]
+    rates: dict[str, float]
 
 
 def proved(subject: Subject, *, counts: Mapping[str, int], **measured: Unpack[Measured]) -> Verdict:
