@@ -344,9 +344,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def give_up(s, r: Request):
-        """The request has run out of time at any stage, or the collection is not loaded: the caller gets an
-        error.
-        """
+        """The request has run out of time, or the collection is not loaded: the caller gets an error."""
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"
         s.times[r] = s.times[r] + 1

@@ -155,9 +155,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="B28; facts 11")
     def crash(s):
-        """The node crashes, and a term begins: it finds open transactions in the log again, except expired
-        ones. Bodies on their way are refused.
-        """
+        """A crash and a new term, which finds open transactions in the log. Bodies on the way are refused."""
         s.faults = s.faults + 1
         s.stage = each(
             s.Transaction,

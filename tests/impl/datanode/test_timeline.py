@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
@@ -92,7 +93,7 @@ class World(Scene):
         await self.sleep(1000)
         raise AssertionError("the log has ended")
 
-    async def put(self, path: str, rows: tuple[Row, ...]) -> None:
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
         await self.ask("put", f" {path.replace('term-000006-position-' + '0' * 18, '')}")
 
     async def get(self, path: str) -> tuple[Row, ...]:

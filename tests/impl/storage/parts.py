@@ -12,10 +12,10 @@ from types import SimpleNamespace
 from typing import Any
 
 from tests.impl.parts import run
+from tests.impl.storage.disk import Machine
+from tests.impl.storage.faults import DAMAGE, FAIL, LOSE, Faults
 from tidemark.impl.storage.files import SystemFiles
 from tidemark.impl.storage.transactions import SqliteDatabase
-from tidemark.models.protocols.common.disk import Machine
-from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE, Faults
 from tidemark.models.simulation.world.files import FileSystem
 
 _WORLD: Any = SimpleNamespace(interner=SimpleNamespace(bit=len), touch=lambda **_: None)

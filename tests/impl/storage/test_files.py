@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.impl.parts import run
+from tests.impl.storage.faults import FAIL, TEAR, Faults
 from tests.impl.storage.parts import AtOnce, Disk, each, play, says
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.files import SystemFiles, in_thread
@@ -20,7 +21,6 @@ from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.types import Row
-from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
 
 LOOP = AtOnce
 ONE = (Row(1, 7, 3, "a"), Row(2, 7, 4, "b"))

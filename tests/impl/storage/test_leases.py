@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 
 from tests.impl.parts import run
+from tests.impl.storage.etcd_gateway import HOST, PORT, Gateway
+from tests.impl.storage.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE, Faults
 from tests.impl.storage.parts import Connector, Steady, each, says
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError, WatchCompactedError
 from tidemark.impl.storage.etcd_client import Change, EtcdClient, KeyRange, decode, encode
@@ -19,8 +21,6 @@ from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.tso.ports import NEVER_SAVED
 from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.common.etcd_gateway import HOST, PORT, Gateway
-from tidemark.models.protocols.common.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE, Faults
 
 POLL = 0.75
 

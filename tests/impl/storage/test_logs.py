@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.impl.parts import pack
+from tests.impl.storage.faults import FAIL, TEAR, Faults
 from tests.impl.storage.parts import AtOnce, Disk, cancelled, each, every_step, play, says
 from tidemark.impl.errors import (
     CorruptDataError,
@@ -24,7 +25,6 @@ from tidemark.impl.storage.memory import MemoryLog
 from tidemark.impl.streaming.values import Opening, Record
 from tidemark.impl.types import EndPosition, Pack
 from tidemark.impl.values.messages import DdlMessage, Tick
-from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
 
 LOOP = AtOnce
 PACKS = (pack(1, (1, 1)), pack(2, (1, 2), (3, 4), close=True), pack(3), pack(4, (1, 5), drop=True))

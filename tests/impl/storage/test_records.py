@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.impl.parts import run
+from tests.impl.storage.faults import DAMAGE, FAIL, LOSE
 from tests.impl.storage.parts import AtOnce, Connector, Steady, cancelled, each, every_step, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
@@ -39,7 +40,6 @@ from tidemark.impl.types import (
 )
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.messages import InsertMessage
-from tidemark.models.protocols.common.faults import DAMAGE, FAIL, LOSE
 
 LOOP = AtOnce
 CHANNEL = ChannelRecord(
