@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from tests.impl.cluster.parts import QUICK, client, play, running, until
+from tests.impl.cluster.parts import QUICK, client, running, until
 from tidemark.impl.errors import SchemaMismatchError
 from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.values.consistency import ConsistencyLevel
@@ -41,34 +41,28 @@ async def test_rows_for_an_old_schema_are_sent_again_for_the_new_one(tmp_path):
 
 
 @pytest.mark.parametrize("again", ["create", "create_alias"])
-def test_the_channels_of_a_dropped_collection_end_after_a_restart_though_its_name_is_used_again(
+async def test_the_channels_of_a_dropped_collection_end_after_a_restart_though_its_name_is_used_again(
     tmp_path, again, monkeypatch
 ):
     """The process ends before its data node has stored the drop."""
     dropped: list[str] = []
 
-    async def before():
-        async with running(tmp_path) as cluster:
-            user = client(cluster, 0)
-            await user.create("other", shards=1)
-            await user.create("c", shards=2)
-            await user.insert("c", dict.fromkeys(range(3), "v"))
-            channels = cluster.catalog.get("c").channels
-            for channel in channels:
-                monkeypatch.setattr(cluster.storage.node.pipelines[channel], "process", _never)
-            await user.drop("c")
-            await (user.create("c", shards=1) if again == "create" else user.create_alias("c", "other"))
-            assert not any(cluster.storage.coordinator.channel(channel).dropped for channel in channels)
-            dropped.extend(channels)
-
-    async def after():
-        async with running(tmp_path) as cluster:
-            coordinator = cluster.storage.coordinator
-            await until(lambda: all(coordinator.channel(channel).collected for channel in dropped))
-            assert coordinator.segments == {}
-
-    play(before)
-    play(after)
+    async with running(tmp_path) as cluster:
+        user = client(cluster, 0)
+        await user.create("other", shards=1)
+        await user.create("c", shards=2)
+        await user.insert("c", dict.fromkeys(range(3), "v"))
+        channels = cluster.catalog.get("c").channels
+        for channel in channels:
+            monkeypatch.setattr(cluster.storage.node.pipelines[channel], "process", _never)
+        await user.drop("c")
+        await (user.create("c", shards=1) if again == "create" else user.create_alias("c", "other"))
+        assert not any(cluster.storage.coordinator.channel(channel).dropped for channel in channels)
+        dropped.extend(channels)
+    async with running(tmp_path) as cluster:
+        coordinator = cluster.storage.coordinator
+        await until(lambda: all(coordinator.channel(channel).collected for channel in dropped))
+        assert coordinator.segments == {}
 
 
 async def _never(*_: object) -> None:

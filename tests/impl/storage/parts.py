@@ -33,7 +33,9 @@ class Steady:
 class AtOnce(asyncio.SelectorEventLoop):
     """A loop without threads: what is to be done in one is done at once, and heard of one step later."""
 
-    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
         future = self.create_future()
         try:
             self.call_soon(future.set_result, func(*args))
