@@ -22,7 +22,7 @@ from tidemark.models.protocols.meta.catalog import CLUSTER
 from tidemark.models.protocols.meta.clients import CHANNEL, ClientProgram
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.protocols.retries.refinement import RequestView, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.program import Abstraction, RefiningProgram, frozen, thawed
 from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -166,22 +166,13 @@ class RetriesProgram(RefiningProgram):
         """Return the state of the specification that the process is in."""
         caches, views = [one.meta for one in self.clients.proxies], [one.view for one in self.requests]
         found = abstract(self.clients.meta, caches, views)
-        return {CLUSTER: tuple((name, _frozen(value)) for name, value in found.items())}
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value.items()) if isinstance(value, dict) else value
+        return {CLUSTER: frozen(found)}
 
 
 @functools.cache
 def _abstraction(scenario: RetriesScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation[CLUSTER]
-        return {name: dict(value) if isinstance(value, tuple) else value for name, value in known}
-
-    return Abstraction(scenario.instance(), values)
+    return Abstraction(scenario.instance(), lambda observation: thawed(observation[CLUSTER]))
 
 
 retries = program(RetriesProgram, RetriesScenario)
