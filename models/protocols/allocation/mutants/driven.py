@@ -1,4 +1,4 @@
-"""A wrong data node and a wrong flush, for the walks."""
+"""A wrong data node, for the walks."""
 
 from __future__ import annotations
 
@@ -18,15 +18,5 @@ MUTANTS = patches(
         on=DRIVEN,
         source="seed 004, 6.3",
         says="The data node ends a segment at whatever tick it has read.",
-    ),
-    Patch(
-        "a-resumed-flush-forgets-its-segments",
-        at="datacoord/flush_service.py:FlushService.resume",
-        old="self._segments_of(request)",
-        new="()",
-        killer="conformance",
-        on=DRIVEN,
-        source="seed 004, 6.3",
-        says="After a restart of the coordinator a flush is for its timestamp alone.",
     ),
 )
