@@ -1,5 +1,5 @@
 """Where refinement mappings have the variables of a specification from: fields of the implementation, or what
-surrounds it. It is recorded while the programs and adapters of the manifest run.
+surrounds it. It is recorded while the programs of the manifest run.
 
 A variable comes from a field if it has another value when the mapping is given another one in place of the
 field's. A mapping may read more than is recorded: of most types the other value is the first that was read.
@@ -14,15 +14,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from tidemark.checks.conform.judge import Drive
 from tidemark.checks.conform.recorder import Evaluate, Field, Recorder
 from tidemark.checks.interleave.executions.run import Runner
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
-from tidemark.checks.verdicts.judge import Context
-from tidemark.models.conformance import ConformanceRun, Mismatch
 from tidemark.models.manifest import ConformEntry, Expected, InterleaveEntry, Manifest
-from tidemark.models.protocols.common.driven import DrivenRun
 from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.rooms import PACKAGE, ROOT, protocol_files
@@ -108,8 +104,8 @@ def tables() -> dict[str, Environment]:
 
 
 def origins(table: Environment, manifest: Manifest) -> Origins:
-    """Record where a mapping has its variables from: in random walks over the manifest's programs that follow
-    its protocol, else in runs of its adapters. Walks end when the table is complete, or after so many.
+    """Record where a mapping has its variables from, in random walks over the manifest's programs that follow
+    its protocol. Walks end when the table is complete, or after so many.
     """
     spec = resolve(table.protocol)
     names = tuple(variable.name for variable in spec.trace().variables)
@@ -117,14 +113,10 @@ def origins(table: Environment, manifest: Manifest) -> Origins:
     entries: list[ConformEntry | InterleaveEntry] = [*manifest.conform, *manifest.interleave]
     named = [program_of(one) for one in entries if one.program and one.expect.every is Expected.HOLDS]
     programs = [one for one in named if _follows(one, spec)]
-    context = Context(manifest=manifest)
-    drives = [Drive.of(one, context) for one in manifest.conform if one.adapter and not programs]
     with recorder.installed():
         for number in range(_WALKS):
             for program in programs:
                 _walk(found, recorder, program, number)
-            for drive in drives:
-                _drive(found, recorder, drive, number)
             if not found.unknown():
                 break
     return found
@@ -144,23 +136,6 @@ def _walk(found: Origins, recorder: Recorder, program: ProgramRef, seed: int) ->
         found.look(recorder, lambda: this.abstraction.values(this.observe() or {}))
 
     Runner(program.load(), _Walk(seed, look), interner=Interner(), steps=_STEPS).run()
-
-
-def _drive(found: Origins, recorder: Recorder, drive: Drive, seed: int) -> None:
-    run, choose = ConformanceRun(drive.checker, drive.build), random.Random(seed)
-    adapter, interpreter = run.adapter, drive.checker.interpreter
-    assert isinstance(adapter, DrivenRun)
-    found.ignored |= set(drive.checker.ignored)
-    for _ in range(_STEPS):
-        found.look(recorder, lambda: interpreter.decode(adapter.read_again()))
-        offered = [step for action in interpreter.spec.actions for step in run.offered(action.name)]
-        if not offered:
-            break
-        with suppress(Mismatch):  # an adapter may remember what it has read
-            run.do(choose.choice(offered), 0)
-        if run.mismatch:
-            break
-    run.close()
 
 
 def origins_text(found: Mapping[str, Origins], *, only_adapters: bool = False) -> str:

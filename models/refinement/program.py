@@ -300,6 +300,19 @@ class RefiningProgram(Program):
         return self.abstract(observation)
 
 
+def frozen(values: Mapping[str, Any]) -> Hashable:
+    """Return values by variable name in a form for ``observe``, where a mapping reads them at once."""
+    return tuple(
+        (name, tuple(value.items()) if isinstance(value, Mapping) else value)
+        for name, value in values.items()
+    )
+
+
+def thawed(known: Any) -> dict[str, Any]:
+    """Return the values that ``frozen`` was given."""
+    return {name: dict(value) if isinstance(value, tuple) else value for name, value in known}
+
+
 def fault_name(kind: FaultKind) -> str:
     """Return the name under which a kind of fault is said to have happened."""
     return f"fault.{kind.value}"

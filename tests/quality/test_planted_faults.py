@@ -128,10 +128,10 @@ JUDGES = {
         ExitCode.MISSING_REFUTATION,
     ),
     "all states of an implementation are the specified ones": (
-        "models/conformance/run.py",
-        "if self._state != wanted:",
-        "if self._state is None:",
-        "conform/store-driven-log-a-reader-does-not-force",
+        "checks/conform/walks.py",
+        "if record.violation is not None:",
+        "if record.violation == 0:",
+        "mutate/sessions-driven-the-list-misses-one",
         ExitCode.MISSING_REFUTATION,
     ),
     "every assumption is needed": (
@@ -191,11 +191,11 @@ JUDGES = {
         ExitCode.UNEXPECTED_REFUTATION,
     ),
     "no example is counted": (
-        "models/conformance/machine.py",
-        "self.journal.examples += 1",
-        "self.journal.examples += 0",
-        "conform/store-driven-log-a-reader-does-not-force",
-        ExitCode.INTERNAL_ERROR,
+        "checks/conform/walks.py",
+        "self.made += 1",
+        "self.made += 0",
+        "conform/sessions-driven",
+        ExitCode.VACUOUS_OR_UNPINNED,
     ),
 }
 """A judge that says yes: file, text, its replacement, a check in which it must refute, the exit status."""

@@ -195,4 +195,12 @@ SERVICE = (
         source="facts 7.8: after a restart",
         says="Of several requests of a channel that were recorded only the first one is resumed.",
     ),
+    Patch(
+        "a-resumed-flush-forgets-its-segments",
+        at="datacoord/flush_service.py:FlushService.resume",
+        old="self._segments_of(request)",
+        new="()",
+        source="seed 004, 6.3",
+        says="After a restart of the coordinator a flush is for its timestamp alone.",
+    ),
 )

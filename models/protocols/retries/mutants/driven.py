@@ -1,10 +1,12 @@
-"""Wrong clients and a wrong proxy for conformance."""
+"""A wrong client and a wrong proxy, for the walks."""
 
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.retries.driver import RetriesAdapter
 from tidemark.models.protocols.retries.mutants.client import RETRY
+from tidemark.models.protocols.retries.program import retries
+
+DRIVEN = Host("retries-driven", retries)
 
 MUTANTS = patches(
     __name__,
@@ -14,7 +16,7 @@ MUTANTS = patches(
         old="version > refused",
         new="version != refused",
         killer="conformance",
-        on=Host("retries-driven-goes-on-unless-it-is-the-last", RetriesAdapter),
+        on=DRIVEN,
         source=RETRY,
         says="The rule of Milvus' client: it makes a request again unless its version was refused last.",
     ),
@@ -24,7 +26,7 @@ MUTANTS = patches(
         old="collection, known, proxy.meta",
         new="collection, None, None",
         killer="conformance",
-        on=Host("retries-driven-a-version-is-compared-once", RetriesAdapter),
+        on=DRIVEN,
         source="seed 002, DDL",
         says="A proxy does not look again when the write has its timestamp.",
     ),
