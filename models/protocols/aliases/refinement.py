@@ -3,21 +3,7 @@
 The specification is ``mutants.finer.AsBuilt``: a proxy keeps also that a name means nothing, and the cluster
 may start again.
 
-============================  ==============================================================================
-specification                 implementation
-============================  ==============================================================================
-now, changing, told           ``CollectionMeta.last``, ``change`` and ``Change.told``
-live, alias, changed          ``CollectionMeta.versions``: what exists, what is an alias, ``version``
-settled                       ``CollectionMeta.acknowledged``
-made, shown                   what was stored, and what it meant: noted by the program at each version
-keeps, lacks                  ``MetaCache.entries``: of what exists, or an alias; and of what does not
-floor                         ``MetaCache.floors``; a new cache has forgotten what was stored when it began
-moment                        changes that were stored when the coordinator answered: noted by the program
-stage, through, brings, pick  what ``MetaCache.get`` is asked, and returns, during ``MetaCache.resolve``, and
-                              what that returns: noted by the program
-given, last                   the moment of that answer: noted by the program
-before, meant                 what was acknowledged, and meant, since the request began: noted by the program
-============================  ==============================================================================
+``ORIGINS`` says where each variable is read.
 
 A collection of the specification is one that was stored, in their order; its name is given by the scenario.
 """

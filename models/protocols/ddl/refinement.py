@@ -1,20 +1,6 @@
 """From the live objects of the DDL source to the state of ``tidemark.spec.ddl``.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-issued                 the greatest timestamp that the oracle has answered
-phase, ts              ``DdlTask``
-floor, job_floor,      the greatest answered timestamp when the question was asked: noted by the adapters
-loop_floor
-appended               the logs have the task's message
-scheduler_min          ``DdlScheduler.min_ddl_ts``
-stage, job_ts,         ``Job``
-counted
-last_ts                ``DdlTsLockManager.last_ts``
-loop                   ``DdlTsLockManager.reader``, then ``DdlSource.background``, then what was found
-found, reported        noted by the reporter
-=====================  =====================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -1,20 +1,6 @@
 """From the live dispatchers of a physical channel to the state of ``tidemark.spec.dispatch``.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-logged, ts, is_tick,   the entries of the log
-tick
-handed                 up to the greatest place that a consumer has read
-main, main_at,         ``DispatcherManager.main``: ``paused``, ``at``, ``begun``, ``owed``; 0 while there is
-main_from, owed        none
-deputy, deputy_at,     ``DispatcherManager.deputies``: ``paused``, ``at``, ``candidate``
-candidate
-where                  in which of ``waiting``, ``MainDispatcher.targets`` and ``deputies``; ``Target.gone``
-begins                 noted when the target came
-position, upto, full   ``Target``
-got, twice             what the target has taken, and what it was sent and has not taken
-=====================  =====================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -1,19 +1,6 @@
 """From the live objects of coordinator and proxies to the state of ``tidemark.spec.meta``.
 
-=======================  ===================================================================================
-specification            implementation
-=======================  ===================================================================================
-current, changing, told  ``CollectionMeta.versions``, ``change`` and ``Change.told``
-acknowledged             ``CollectionMeta.acknowledged``
-stamped                  the timestamp that the catalogue has taken for the last version: one that the oracle
-                         has given since the version was stored; ``CollectionVersion.changed`` must be such
-alive, listed            the sessions of the program: those that began, and those that the coordinator lists
-has, cache, floor        ``MetaCache.entries``, ``floors``
-flight, value, shared    ``MetaCache.flights``, ``Flight.answer``, ``MetaCache.shared``; a fetch has the
-                         number of the request that asks
-stage, waits, version    ``Flight.waiting``, and what a request was given: noted by the program
-since, after             what was acknowledged, and stamped, when the request began: noted by the program
-=======================  ===================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -1,18 +1,6 @@
 """From the live objects of proxy, query nodes and channels to the state of ``tidemark.spec.queries``.
 
-=======================  ===================================================================================
-specification            implementation
-=======================  ===================================================================================
-phase, stored,           what the program's coordinators have done: noted by the program
-persisted, wanted
-told, copy, serves       ``CollectionReplica.loaded``, ``fetching``, ``rows``, ``serving``
-object, uses             ``QueryStream.phase`` and ``writers``; a stream has the number of its writer
-stage, times, number     what the caller of ``ChannelReader.query`` was told, and how far the request is
-entry, got, found        ``ResultCollector.pending``, ``PendingQuery.rows``
-written, sent, covers,   what is in the channels, with a result that its node is about to write
-carries
-due                      what was wanted when the request began: noted by the program
-=======================  ===================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

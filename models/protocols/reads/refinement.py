@@ -1,22 +1,6 @@
 """From the live objects of clients, proxies and query nodes to the state of ``tidemark.spec.reads``.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-issued                 the greatest timestamp that the oracle has answered
-stage, floor, ts       what the writers have noted; in the log or not, the log says
-acknowledged           the writers were told
-tick                   the greatest tick in the log
-carried                ``Session.timestamp``
-stopped                the node's process is dead, or ``ServiceTime.closed``
-pack, safe             ``ShardPipeline.pack``, ``ServiceTime.value``
-applied                what the segments and the delete buffer hold, as far as the pipeline has come
-progress, guarantee    ``ReadTask`` at the proxy; between the question and the answer ``ShardRead``
-moment                 ``ShardRead.moment``; of an answer ``ReadAnswer.moment``
-seen                   the rows of the answer
-level, began, known,   noted when the read began
-precedes
-=====================  =====================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

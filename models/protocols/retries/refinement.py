@@ -1,16 +1,6 @@
 """From the live objects of coordinator, proxies and clients to the state of ``tidemark.spec.retries``.
 
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-current, changing    ``CollectionMeta.versions`` and ``change``
-acknowledged         ``CollectionMeta.acknowledged``
-knows                ``MetaCache.entries``; or ``floors``: it was told, and not asked since
-stage                which call a client waits for, or how its insert has ended
-holds, refused,      the versions of a request's inserts, and which of them were refused: what goes over the
-tried, attempts      connection
-since, calm          histories: what was acknowledged when a request began, and whether anything has changed
-===================  =======================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -1,20 +1,7 @@
 """From the live objects of a proxy's queues, and of what carries their tasks out, to the state of
 ``tidemark.spec.scheduler``.
 
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-mode                 ``ProxyQueues.mode``; ended is crashed
-issued               the greatest timestamp that the oracle has answered
-reported             nothing is reported here
-phase, ts            ``DmlTask``: a task that was answered before it was stamped is over; one whose messages
-                     all have an outcome has ended
-floor                the greatest answered timestamp when the question was asked: noted by the adapter
-tail, place          ``DmlTaskQueue.entered``, ``DmlTask.place``
-active               ``DmlTaskQueue.active``, while the proxy runs
-carried, unknown     the log has the message; or the task does not know, and the log has not refused it
-caller, notices      ``DmlTask.left``, ``Notice.times``; who hears that the proxy has ended is cut
-===================  =======================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

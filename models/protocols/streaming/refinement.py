@@ -1,21 +1,7 @@
 """From the live objects of a streaming node, its log and its stores to the state of
 ``tidemark.spec.streaming``.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-stage, ts, since       ``Append.stage``, ``.ts``, ``.since``; in the log or not, the log says
-mine                   ``Append.term`` is that of the last ``OpenTerm``
-issued                 the greatest of all ``Append.ts`` and of ``AckManager.passed``
-is_open                there is a term, its process lives, and it is not closed
-passed, confirmed      ``AckManager`` of the last term, also after its end
-to_write               ``TimeTickOperator.to_write``, until that tick is in the log
-end, place, tick       what came to the log
-cut                    ``FencedLog.cut``
-reading, copy          ``Flusher.reading``, ``.buffered``; after the end ``RecoveryStorage.start``
-flusher, recovery      the stored checkpoints
-faults                 left out: it counts
-=====================  =====================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -1,24 +1,7 @@
 """From the live objects of a streaming node, its log and a reader to the state of
 ``tidemark.spec.transactions``.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-end, tick, tick_at     what came to the log
-begun, until           likewise; a transaction is known by the timestamp of its begin
-ended, commit_ts       likewise
-place                  likewise
-stage                  the log; open or gone: is it among ``Transactions.kept`` of the last term?
-sent                   the log; ``Transaction.under_way`` of the last term, or its client waits: a term
-                       forgets a transaction that is over, and its bodies may still come; refused: it was
-                       admitted once
-cut                    ``FencedLog.cut``
-origin                 the place before the position from which the present consumer has begun
-start, passed          the stored position of the reader, less one, and its timestamp
-reading                the place of the last tick that was handed over, or the origin
-delivered              the rows that are stored with the position
-faults                 left out: it counts
-=====================  =====================================================================================
+``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations

@@ -3,6 +3,7 @@
 import asyncio
 from functools import partial
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -73,7 +74,8 @@ class Cluster:
         for number in range(len(serves)):
             if number != late:
                 self.come(number)
-        self.reads = ChannelReads(oracle=None, clock=None, requests=self.reader)
+        unused: Any = None
+        self.reads = ChannelReads(oracle=unused, clock=unused, requests=self.reader)
 
     def come(self, number):
         node = self.nodes[number]
@@ -97,8 +99,8 @@ class Cluster:
         self.reader.release(THINGS)
 
     async def stop(self):
-        for one in (self, *self.nodes):
-            await one.supervisor.stop()
+        for supervisor in (self.supervisor, *(node.supervisor for node in self.nodes)):
+            await supervisor.stop()
 
     async def read(self, *channels, **more):
         task = ReadTask(ConsistencyLevel.EVENTUALLY, channels or SHARDS, collection=THINGS, **more)
