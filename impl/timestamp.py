@@ -63,5 +63,5 @@ def split(timestamp: Timestamp) -> Parts:
 
 
 def milliseconds(nanoseconds: int) -> int:
-    """Return the millisecond in which a time lies."""
+    """Return the millisecond of a time."""
     return nanoseconds // NANOSECONDS

@@ -205,7 +205,7 @@ class Compaction:
 @dataclass(frozen=True)
 class SegmentRecord:
     """The coordinator's record of a segment. ``dml_position`` is the greatest position recorded for it;
-    ``begins`` is where it begins, if its node has told.
+    ``begins`` is where it begins, if its node has reported it.
 
     Milvus: unflushedSegments, flushedSegments, SegmentInfo
     """

@@ -128,8 +128,7 @@ def _some(names: Sequence[str]) -> str:
 def _idle(evidence: Evidence, found: Finding) -> None:
     present = evidence.events.kinds()
     for one in MONITORS:
-        lacking = [kind for kind in one.needs if kind not in present]
-        if lacking:
+        if lacking := one.lacks(present):
             found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
     for answer in found.answers:
         if not (_speaks(answer) or answer.left_out):
@@ -306,6 +305,7 @@ def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     """Property id -> sentence, for what was judged."""
     from tidemark.checks.evidence.claims import spec_claims
 
-    known = {claim.id: claim.description for claim in spec_claims()} | HISTORY_CLAIMS
     ids = {one.verdict.subject.property_id for one in judged}
+    protocols = {name.partition(".")[0] for name in ids}
+    known = {claim.id: claim.description for claim in spec_claims(protocols)} | HISTORY_CLAIMS
     return {name: known[name] for name in sorted(ids) if name in known}

@@ -63,9 +63,7 @@ class ChannelLog:
             self._add(entries_of(line, where=self._file))
 
     async def run(self) -> None:
-        """Write arriving appends. Ends by cancellation, or by the StoreError of a disk: the next incarnation
-        of the log reads the file again.
-        """
+        """Write arriving appends, until cancelled or until the disk fails with a StoreError."""
         while True:
             while not self.waiting:
                 self._arrived.clear()
@@ -116,7 +114,7 @@ class ChannelLog:
     def _refuse(self, append: Append) -> None:
         source, ts = append.source, append.message.ts
         if source in self._fenced or (source < 0 and source != self.coordinator):
-            raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
+            raise RpcError(f"{self.channel} refuses source {source}: its session has ended; register again")
         if (source, ts) in self.given_up:
             raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
 

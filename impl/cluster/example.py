@@ -6,7 +6,7 @@
     t12 delete A1             t14 search: A2
 
 A strong read has to give these answers. So does a customized one that names the timestamp of the write before
-it. The others may be older; what they may not be is decided for each answer, by ``promises``.
+it. The others may be older; ``promises`` checks each answer.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Coordinator:
     def _living(self, channel: ChannelName) -> ChannelRecord:
         record = self.channel(channel)
         if record.dropped:
-            raise ChannelDroppedError(f"channel {channel!r} was dropped; what it held is durable, leave it")
+            raise ChannelDroppedError(f"channel {channel!r} was dropped; its rows are durable, leave it")
         return record
 
     def segments_of(self, channel: ChannelName) -> tuple[SegmentRecord, ...]:

@@ -33,7 +33,7 @@ class MetaCache:
             self.segments[record.segment_id] = info
 
     def _phase_of(self, record: SegmentRecord) -> SegmentPhase:
-        """Unflushed segments restart as growing, whatever they were before the crash."""
+        """Unflushed segments restart as growing, in any phase before the crash."""
         if record.dropped:
             return SegmentPhase.DROPPED
         return SegmentPhase.FLUSHED if record.flushed else SegmentPhase.GROWING

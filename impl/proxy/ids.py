@@ -1,8 +1,8 @@
 """The proxy's side of ids: it fetches a batch ahead, and tasks and rows get their ids from it.
 
 Callers are served in order. The proxy fetches a batch in a task of its own, so that a cancelled caller loses
-none. If the fetch fails, all callers that wait at that time get the error; nobody waits for one time-out
-after another.
+none. If the fetch fails, all callers that wait at that time get the error, and none waits for a second
+time-out.
 """
 
 from __future__ import annotations
@@ -71,9 +71,7 @@ class IdCache:
         return tuple(request.runs)
 
     async def fill(self, request: IdRequest) -> None:
-        """Give a request its ids. Raise RpcError if ids are missing and the coordinator has no answer: the
-        given ones are then never used.
-        """
+        """Give a request its ids. Raise RpcError if some are missing; the given ones are then not used."""
         self.waiting.append(request)
         try:
             async with self.turn.holding("ids.turn"):
@@ -116,9 +114,7 @@ class IdCache:
             self._answered.set()
 
     def fail(self, why: str) -> None:
-        """Refuse the waiting requests: the fetch has failed, or its task was cancelled, perhaps before it had
-        begun.
-        """
+        """Refuse the waiting requests: the fetch has failed, or its task was cancelled."""
         for request in self.waiting:
             request.failure = why
         self.asking = False

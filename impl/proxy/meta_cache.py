@@ -107,7 +107,7 @@ class MetaCache:
                 del self.entries[name]
 
     def _is_meant(self, alias: CollectionVersion, found: CollectionVersion) -> bool:
-        """Whether an alias has named what was found under its collection's name."""
+        """Whether an alias has named the collection that was found under its name."""
         return found.exists and found.number == alias.number
 
     async def _wait_for(self, flight: Flight) -> None:

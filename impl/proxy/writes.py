@@ -45,7 +45,7 @@ class WriteTask(DmlTask):
     async def prepare(self) -> None:
         """Drop the task if the collection has changed before the task had its timestamp.
 
-        Later changes take a greater timestamp: after this proxy has been told.
+        Later changes take a greater timestamp: after this proxy has been invalidated.
         """
         if self.known is None or self.metadata is None:
             return

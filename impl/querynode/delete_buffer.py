@@ -35,9 +35,7 @@ class DeleteBuffer:
 
     @contextmanager
     def pinned(self, since: Timestamp) -> Iterator[None]:
-        """Keep all deletes above ``since`` until the end of the block. Raise DeletesTrimmedError if some are
-        missing.
-        """
+        """Keep deletes above ``since`` during the block. Raise DeletesTrimmedError if some are missing."""
         if since < self.floor:
             raise DeletesTrimmedError(
                 f"a segment needs the deletes above {since}, and those up to {self.floor} were trimmed;"
@@ -58,9 +56,7 @@ class DeleteBuffer:
         self.kept = [delete for delete in self.kept if delete.ts > floor]
 
     def batch(self, since: Timestamp, done: int, size: int) -> tuple[list[Delete], int]:
-        """The next deletes above ``since`` for a load that has taken ``done`` of them; and the new number.
-        Empty at the end.
-        """
+        """The next deletes above ``since`` after ``done`` of them, and the new number. Empty at the end."""
         above = [delete for delete in self.kept if delete.ts > since]
         batch = above[done : done + size]
         return batch, done + len(batch)

@@ -1,4 +1,4 @@
-"""Segments at a query node: rows and deletes with their timestamps, and what is visible at a moment."""
+"""Segments at a query node: rows and deletes with their timestamps, and the visible rows of a moment."""
 
 from __future__ import annotations
 

@@ -118,5 +118,5 @@ class DdlTsLockManager:
             try:
                 self.last_ts = await self._oracle.alloc(1)
             except RpcError:
-                return self.last_ts  # no answer: what was true before still is
+                return self.last_ts  # no answer: the earlier minimum is still right
             return self.last_ts

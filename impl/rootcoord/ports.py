@@ -32,7 +32,7 @@ class SessionEvent:
 class SessionStore(Protocol):
     """The registered sessions of proxies, which are keys with a lease, and the refused sources.
 
-    Both in one store: the logs must refuse an ended session whichever component learns of its end first.
+    Both in one store: the logs must refuse an ended session even before the coordinator knows of its end.
     """
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:

@@ -79,7 +79,7 @@ class Target:
         await self._changes.until(lambda: bool(self.packs) or self.gone)
         await self._preemption.point("target.take")
         if self.gone:
-            raise TargetGoneError(f"channel {self.channel!r} is deregistered; register it again to go on")
+            raise TargetGoneError(f"channel {self.channel!r} is deregistered; register it again to continue")
         pack = self.packs.popleft()
         self._changes.tell()
         return pack

@@ -163,4 +163,4 @@ class AckManager:
     def check_open(self) -> None:
         """Raise TermClosedError."""
         if not self.is_open:
-            raise TermClosedError(f"term {self.term} of the log is over; try again in the next one")
+            raise TermClosedError(f"term {self.term} of the log has ended; try again in the next one")

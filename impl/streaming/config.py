@@ -10,7 +10,7 @@ class StreamingConfig:
     """Periods and pauses.
 
     Attributes:
-        tick_seconds: between two looks at what is acknowledged.
+        tick_seconds: between two looks at the acknowledged prefix.
         idle_rounds: rounds without a tick while no message was appended: with ``tick_seconds`` the delay of
             an idle channel's tick, 5 s in the original.
         persist_seconds: between two saves of the node's own checkpoint.

@@ -93,7 +93,7 @@ class TimestampOracle:
         ports: the world.
         term: the term that it serves.
         config: constants.
-        make: makes what is published of a physical time.
+        make: makes the published object of a physical time.
     """
 
     def __init__(
@@ -208,7 +208,7 @@ class TimestampOracle:
 
         Raises:
             NoTimestampError: all tries failed.
-            NotLeaderError: the term is over.
+            NotLeaderError: the term has ended.
         """
         if count < 1:
             raise ValueError(f"count must be at least 1, got {count}")

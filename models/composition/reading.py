@@ -193,7 +193,7 @@ def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[L
         takes = fold(boolean(reading.takes(mine, *(Term(Local(kinds[n], n)) for n in taken))))
     if decide(takes) is not None:
         raise SpecError(
-            f"{reading.__name__}: what is assumed is decided by type alone",
+            f"{reading.__name__}: the assumption is decided by type alone",
             remedy="say what the guard of the step says",
         )
     names = dict.fromkeys((*glued, *taken))

@@ -120,7 +120,7 @@ class Kernel:
                 self._bind()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
+        return (compile_kernel, (self.instance,))  # an instance is pickled without its computed properties
 
     @property
     def words(self) -> int:
@@ -230,9 +230,7 @@ class Kernel:
         return first
 
     def check(self, block: Block) -> NDArray[np.uint64]:
-        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is
-        ``state_claims[i]``.
-        """
+        """For each row the failing invariants: bit i % 64 of column i // 64 is ``state_claims[i]``."""
         return _conditions(self._check, block, len(self.state_claims))
 
     def breaks(self, block: Block) -> NDArray[np.uint64] | None:

@@ -34,9 +34,7 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A walk through ``states`` by ``steps``; it leads back to its first state, or stutters there without a
-    step.
-    """
+    """A walk through ``states`` by ``steps`` back to its first state, where it stutters without steps."""
 
     states: tuple[int, ...]
     steps: tuple[int, ...]
@@ -99,7 +97,7 @@ class FairSearch:
             elif walk.closed:
                 return Cycle(tuple(walk.states[:-1]), tuple(walk.steps))
             else:
-                walk.close()  # states on the way back may owe something more
+                walk.close()  # states on the way back may leave other steps unsatisfied
 
     def _owed(self, walk: _Walk) -> int | None:
         """A fair step that the walk does not satisfy yet."""

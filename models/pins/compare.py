@@ -79,6 +79,6 @@ def change_of(old: Pin | None, new: Said | None) -> Change | None:
         return None if old is None else Change.SURPLUS
     if old is None:
         return Change.MISSING
-    if old.digest != new.pin.digest:
+    if (old.digest, old.adds) != (new.pin.digest, new.pin.adds):
         return Change.CHANGED
     return Change.REWORDED if old.wording and old.wording != new.pin.wording else None

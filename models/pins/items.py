@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -102,7 +102,10 @@ def _difference(base: Spec, variant: Spec, name: str) -> Said:
             ]
         else:
             lines.append(f"without {one}")
-    return _said(name, plain, lines or ["says the same as its base"])
+    said = _said(name, plain, lines or ["says the same as its base"])
+    known = {prop.id for prop in base.properties}
+    adds = tuple((str(prop.kind), prop.id) for prop in variant.properties if prop.id not in known)
+    return replace(said, pin=said.pin.model_copy(update={"adds": adds}))
 
 
 def _differ(one: Item | None, other: Item | None) -> bool:

@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.simulation.loop.lane import Event
+
+if TYPE_CHECKING:
+    from tidemark.models.simulation.loop.lane import Event
 
 _NUMBER = re.compile(r"#\d+|@\d+")
 _HOLE = re.compile(r"\\\{(\w+)\\\}|\\\*")

@@ -54,7 +54,7 @@ class AliasesActions(Protocol, name="aliases"):
     Stage = Enum("new", "begun", "answered", "served", "refused")
 
     COMPARES: Bool = option(True)  # the collection that is found must be the one that the alias has named
-    COPIES: Bool = option(False)  # what is kept of an alias holds the collection's metadata, as in Milvus
+    COPIES: Bool = option(False)  # the entry of an alias holds the collection's metadata, as in Milvus
     REFUSES: Bool = option(True)  # a collection that has an alias is not dropped
 
     ALL_LISTED: Bool = option(
@@ -84,7 +84,7 @@ class AliasesActions(Protocol, name="aliases"):
     # The requests.
     stage: Map[Request, Stage] = "new"
     through: Set[Request] = False  # the name is an alias: the collection's own name is looked up
-    pick: Set[Request, Collection] = False  # what the alias has named; what is served at the end
+    pick: Set[Request, Collection] = False  # the alias named this collection; at the end the served one
     brings: Set[Request, Collection] = False  # the answer on its way
     given: Map[Request, Version] = 0
     before: Map[Request, Name, Version] = 0  # history: acknowledged when the request began

@@ -91,7 +91,7 @@ class AllocationActions(Protocol, name="allocation"):
         return ite(s.stage[r] == "asked", s.floor[r] >= value, s.ts[r] > value)
 
     def is_below_all_to_come(s, value):
-        """The oracle has issued the value, and every row that the log would still take lies above it."""
+        """The oracle has issued the value, and every row that the log would still take is above it."""
         return (value <= s.issued) & forall(
             s.Row, lambda r: implies(s.is_under_way(r), s.lies_above(r, value))
         )

@@ -89,8 +89,8 @@ class DispatchActions(Protocol, name="dispatch"):
 
     # The targets.
     where: Map[Target, Place] = "absent"
-    begins: Map[Target, Ts] = 0  # the position with which it came: its range lies above
-    position: Map[Target, Ts] = 0  # what is at or below it is not sent
+    begins: Map[Target, Ts] = 0  # the position with which it came: its range is above
+    position: Map[Target, Ts] = 0  # packs at or below it are not sent
     got: Set[Target, Message] = False
     twice: Set[Target, Message] = False
     upto: Map[Target, Ts] = 0  # the end of the last pack that it was sent

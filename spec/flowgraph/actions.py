@@ -43,10 +43,10 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     Position = Nat()
     Faults = Nat()
 
-    FIRST_BEFORE: Bool = option(True)  # the position of a segment without a flush lies before its first pack
-    DROPS_AT: Bool = option(True)  # what lies at the position is dropped, too
-    SEEKS_AFTER: Bool = option(True)  # reading goes on behind the position that is sought
-    KNOWS_THE_TIME: Bool = option(True)  # the time of recovery lies behind all that was read before
+    FIRST_BEFORE: Bool = option(True)  # the position of a segment without a flush is before its first pack
+    DROPS_AT: Bool = option(True)  # rows at the position are dropped, too
+    SEEKS_AFTER: Bool = option(True)  # reading continues behind the sought position
+    KNOWS_THE_TIME: Bool = option(True)  # the time of recovery is behind all rows that were read before
 
     row: Set[Position, Segment] = constant()  # the pack has rows of the segment
 

@@ -53,7 +53,7 @@ class GarbageActions(Protocol, name="garbage"):
     Entry = Enum("none", "named", "replaced")
 
     CHECKS_TERM: Bool = option(True)  # a file of the present term may be named yet
-    WAITS_FOR_READERS: Bool = option(True)  # what is still read is kept
+    WAITS_FOR_READERS: Bool = option(True)  # files with readers are kept
     LISTS_GONE: Bool = option(True)  # files are also looked for where the records are gone
     FILES_FIRST: Bool = option(False)  # the records of a dropped collection wait for its files
 
@@ -151,7 +151,7 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(source="facts 10.4")
     def begin_read(s, r: Reader, f: File):
-        """A reader is given a file by the records of a collection that lives."""
+        """A reader gets a file from the records of a living collection."""
         require((s.life == "living") & (s.entry[f] == "named") & ~s.is_over(f))
         s.reading[r, f] = True
 

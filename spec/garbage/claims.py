@@ -51,7 +51,7 @@ class GarbageClaims(GarbageActions):
 
     @reachable(after="delete", source="facts 7.6")
     def a_file_without_a_record_goes(before, after, f):
-        """The file of a save that was refused is deleted while the collection lives."""
+        """The file of a refused save is deleted before the collection is dropped."""
         return (before.life == "living") & ~before.is_over(f)
 
     @reachable(after="delete", source="hazard 14")

@@ -65,7 +65,7 @@ class IdsActions(Protocol, name="ids"):
         return s.next[b] > 0
 
     def is_apart(s, b, first, last):
-        """No id of the batch lies between these two."""
+        """No id of the batch is between these two."""
         return (s.highest[b] < first) | (last < s.lowest[b])
 
     # ---- the steps ----

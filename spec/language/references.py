@@ -1,4 +1,4 @@
-"""References ``module:name``: how manifests, tasks and command lines name what is written in Python."""
+"""References ``module:name``: how manifests, tasks and command lines name Python objects."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A bag of messages: what was sent and not yet received, in any order."""
+"""A bag of messages that were sent and not yet received, in any order."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class MetaActions(Protocol, name="meta"):
 
     VERSIONED: Bool = option(True)  # a proxy refuses an answer that is older than the last invalidation
     FORGETS_FLIGHTS: Bool = option(True)  # an invalidation ends the sharing of the fetches under way
-    STAMPED_LAST: Bool = option(True)  # the change takes its timestamp when all proxies have been told
+    STAMPED_LAST: Bool = option(True)  # the change takes its timestamp when all proxies have answered
     LISTED_FIRST: Bool = option(
         True, assumes="A proxy asks for metadata only after the coordinator knows that it has to be told."
     )
@@ -86,7 +86,7 @@ class MetaActions(Protocol, name="meta"):
     waits: Set[Request, Fetch] = False
     since: Map[Request, Version] = 0  # history: acknowledged when the request began
     after: Map[Request, Version] = 0  # history: changes that had their timestamp before the request's
-    version: Map[Request, Version] = 0  # what it was served
+    version: Map[Request, Version] = 0  # the version that it was served
 
     # ---- helpers ----
 

@@ -90,7 +90,7 @@ class PartsActions(Protocol, name="parts"):
         return all_of(s.logged[d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
     def is_visible(s, w, value):
-        """The row is inserted at or below the timestamp, and no delete lies between."""
+        """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.logged[w],
             ~s.deletes[w],

@@ -53,7 +53,7 @@ class PausedActions(Protocol, name="paused"):
     FENCED: Bool = option(False)  # the log refuses what a proxy appends after its session has ended
     LEASED: Bool = option(False)  # a proxy answers success only while its session lasts
     FLUSHES: Bool = option(True)  # segments are flushed; without, a log that is only replayed
-    ABOVE_TICK: Bool = option(False)  # the log refuses what lies at or below the tick
+    ABOVE_TICK: Bool = option(False)  # the log refuses rows at or below the tick
     REFUSED: Bool = option(False)  # an append that names a flushed segment is refused
 
     owner: Map[Row, Proxy] = constant()  # the proxy to which the row is written
@@ -72,7 +72,7 @@ class PausedActions(Protocol, name="paused"):
 
     copy: Map[Row, Copy] = "none"  # what the data node has of a row
     seen: Set[Row] = False  # a read has shown the row
-    replayed: Set[Row] = False  # the row was in the log at a crash: what follows is a replay
+    replayed: Set[Row] = False  # the row was in the log at a crash: it is replayed
 
     # ---- helpers ----
 

@@ -65,7 +65,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     # Tasks and their messages.
     phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # what was issued when the task asked
+    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
     ts: Map[Task, Ts] = 0
     committed: Set[Task] = False
     appended: Set[Task, Channel] = False
@@ -286,9 +286,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="seed 002, tick; facts 3.3")
     def publish(s):
-        """The values of the next reports: for a channel with unfinished tasks its own value, else the
-        default.
-        """
+        """The values of the next reports: of a channel with unfinished tasks its own, else the default."""
         require(s.tick == ite(s.NOW_FIRST, "taken", "stamped"))
         s.published = each(
             s.Channel,

@@ -78,7 +78,7 @@ class QueriesActions(Protocol, name="queries"):
     phase: Phase = "released"
     stored: Set[Row] = False  # a file in the object storage has it
     persisted: Set[Row] = False  # the data coordinator counts it as persisted
-    wanted: Set[Row] = False  # what was persisted when the load was asked for
+    wanted: Set[Row] = False  # the rows that were persisted when the load was asked for
 
     # The query nodes.
     told: Set[Node] = False  # the node has the collection, as far as the coordinator knows
@@ -94,7 +94,7 @@ class QueriesActions(Protocol, name="queries"):
     got: Set[Request, Shard] = False
     found: Set[Request, Row] = False
     times: Map[Request, Times] = 0  # how often the caller was answered
-    due: Set[Request, Row] = False  # what was wanted when the request began
+    due: Set[Request, Row] = False  # the rows that were wanted when the request began
 
     # The channels.
     written: Set[Request] = False
@@ -344,9 +344,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def give_up(s, r: Request):
-        """The request has run out of time at any stage, or the collection is not loaded: the caller gets an
-        error.
-        """
+        """The request has run out of time, or the collection is not loaded: the caller gets an error."""
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"
         s.times[r] = s.times[r] + 1

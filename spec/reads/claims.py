@@ -37,7 +37,7 @@ class ReadsClaims(ReadsActions):
         return s.progress[q] == "answered"
 
     def is_visible(s, w, value):
-        """The row is inserted at or below the timestamp, and no delete lies between."""
+        """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.stage[w] == "logged",
             ~s.deletes[w],
@@ -46,9 +46,7 @@ class ReadsClaims(ReadsActions):
         )
 
     def accounts_for(s, q, w):
-        """The answer shows the write: a row, unless it was deleted since; of a delete, no older row of its
-        key.
-        """
+        """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
         no_older_row = forall(
             s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
         )
@@ -123,9 +121,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, insert before delete; facts 6.1; property R")
     def answers_are_exact(s):
-        """An answer at timestamp t has exactly the rows that are inserted at or below t, with no delete of
-        their key between them and t.
-        """
+        """An answer at t has exactly the rows inserted at or below t without a delete between them and t."""
         return forall(
             s.Read,
             s.Write,
@@ -150,9 +146,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="facts 6.1; hazard 33")
     def one_replica_never_goes_back(s):
-        """Successive reads at one replica do not go back in time, whatever their level and client; only a
-        further page shows the moment of the first.
-        """
+        """Successive reads at one replica do not go back, at any level, except further pages."""
         return forall(
             s.Read,
             s.Read,
@@ -227,9 +221,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded; hazard 35")
     def bounded_misses_only_what_is_recent(s):
-        """A bounded read shows every write that was acknowledged before it began, except those younger than
-        the grace and the clocks' error.
-        """
+        """A bounded read shows every earlier acknowledged write that is older than grace and clock error."""
         return forall(
             s.Read,
             s.Write,
@@ -277,7 +269,7 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="raise_safe", source="seed 002, waitTSafe")
     def a_read_is_woken(before, after, r):
-        """A read that slept can go on."""
+        """A read that slept can proceed."""
         return exists(
             after.Read,
             lambda q: (before.progress[q] == "asleep") & after.is_served(q) & (after.guarantee[q] > 0),

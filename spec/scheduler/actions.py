@@ -58,7 +58,7 @@ class SchedulerActions(Protocol, name="scheduler"):
     LOCKED: Bool = option(True)  # one lock of a queue covers a task from its timestamp to its entry
     SERIAL: Bool = option(True)  # of the ddl queue one task is active at a time
     SETTLED: Bool = option(True)  # a task leaves when it is known what became of its call
-    DRAINED: Bool = option(True)  # a proxy is closed when each task is over
+    DRAINED: Bool = option(True)  # a proxy is closed when each task has ended
     UNIQUE: Bool = option(True)  # no id is given to two tasks
 
     queue: Map[Task, Queue] = constant()
@@ -66,10 +66,10 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     mode: Mode = "open"
     issued: Ts = 0  # the greatest timestamp that was given, as far as it matters here
-    reported: Ts = 0  # what the root coordinator was told: no write at or below it is to come
+    reported: Ts = 0  # the value at the root coordinator: no write at or below it is to come
     tail: Map[Queue, Place] = 0  # how many tasks have entered
     phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # what was issued when the task asked
+    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
     ts: Map[Task, Ts] = 0
     place: Map[Task, Place] = 0  # the order of entry into its queue; 0 before
     active: Set[Task] = False  # the map of active tasks, which is one by id

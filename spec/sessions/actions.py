@@ -44,7 +44,7 @@ class SessionsActions(Protocol, name="sessions"):
     Faults = Nat()
     Phase = Enum("down", "begun", "listed", "serving")
 
-    LISTS_FIRST: Bool = option(True)  # fenced is what is over in the list; else what was over before it
+    LISTS_FIRST: Bool = option(True)  # fence ended sessions of the list; else those that ended before it
     FENCES_FIRST: Bool = option(True)  # a session is forgotten when it is fenced
     FOLLOWS_THE_LIST: Bool = option(True)  # the watch begins behind the list; else with what comes next
     LISTS_AGAIN: Bool = option(True)  # a watch that is refused begins with a list; else with what there is
@@ -62,7 +62,7 @@ class SessionsActions(Protocol, name="sessions"):
 
     # The coordinator (lost in a crash).
     phase: Phase = "down"
-    first: Revision = 0  # what is over up to here has to be fenced before it serves
+    first: Revision = 0  # sessions that ended up to here have to be fenced before it serves
     seen: Revision = 0
     view: Set[Node] = False
     faults: Faults = 0

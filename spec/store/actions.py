@@ -51,17 +51,17 @@ class StoreActions(Protocol, name="store"):
     value: Map[Save, Value] = constant()  # what each save stores
 
     fence: Term = 0  # the present term, or the last one
-    lapsed: Bool = False  # it is over: its holder has resigned, or was not heard of
+    lapsed: Bool = False  # it has ended: its holder has resigned, or has not renewed it
     visible: Value = 0  # what a read sees
     forced: Value = 0  # what survives a power failure
-    inherited: Value = 0  # history: what was there when the term began
+    inherited: Value = 0  # history: the value when the term began
 
     stage: Map[Save, Stage] = "new"
     term: Map[Save, Term] = 0  # the term that the caller takes for the present one
     applied: Set[Save] = False
 
     look: Map[Read, Look] = "new"
-    least: Map[Read, Value] = 0  # history: what was there when the read began
+    least: Map[Read, Value] = 0  # history: the value when the read began
     got: Map[Read, Value] = 0
 
     # ---- helpers ----
@@ -86,9 +86,7 @@ class StoreActions(Protocol, name="store"):
 
     @action(source="facts 2.4: version == 0 transaction under a lease")
     def raise_fence(s, over: Bool):
-        """A new term begins: applied saves are forced, and no save of an old term is applied. It may have
-        ended by then.
-        """
+        """A new term begins: applied saves are forced, saves of an old term are no longer applied."""
         require((s.fence == 0) | s.lapsed)
         s.fence = s.fence + 1
         s.lapsed = over

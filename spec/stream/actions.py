@@ -62,7 +62,7 @@ class StreamActions(Protocol, name="stream"):
     Place = Nat()
     Faults = Nat()
 
-    PROMISE: Bool = option(True)  # what is appended lies above every tick in the log
+    PROMISE: Bool = option(True)  # each message is appended above every tick in the log
     PURSUIT: Bool = option(True)  # a pack may grow by further ticks until it is taken
 
     channel: Map[Message, Channel] = constant()

@@ -74,7 +74,7 @@ class StreamingActions(Protocol, name="streaming"):
     is_open: Bool = False
     passed: Ts = 0  # the last tick that was collected, or that began the term
     to_write: Ts = 0  # a collected tick that is not written yet; 0: none
-    confirmed: Place = 0  # a place above which everything lies that is later than the last tick
+    confirmed: Place = 0  # messages later than the last tick are above this place
 
     # The log.
     end: Place = 0

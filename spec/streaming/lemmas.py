@@ -29,7 +29,7 @@ class Streaming(StreamingRanking):
 
     @lemma(source="facts 11")
     def what_is_under_way_is_above_the_tick(s):
-        """A message of the last term that may still be appended is later than what was collected."""
+        """A message of the last term that may still be appended is later than the collected tick."""
         return forall(
             s.Message,
             lambda m: implies(s.mine[m] & one_of(s.stage[m], "drawn", "pending"), s.ts[m] > s.passed),

@@ -235,9 +235,7 @@ class TimeTickActions(Protocol, name="timetick"):
         ),
     )
     def report(s, p: Source, upto: Ts):
-        """A source reports, per channel, the greatest value at or below ``upto`` and below all that it has
-        still to append.
-        """
+        """A source reports, per channel, the greatest value up to ``upto`` below all its later messages."""
         require(s.runs(p) & (upto <= s.issued))
         s.promised = each(
             s.Source,
@@ -272,9 +270,7 @@ class TimeTickActions(Protocol, name="timetick"):
         return forall(s.Source, lambda p: implies(s.known[p], s.entry[p]))
 
     def round_value(s, c):
-        """The tick of the channel: the least value that a known session reported for it. The DDL source is
-        always among them.
-        """
+        """The least value that a known session, or the DDL source, reported for the channel."""
         return greatest(
             s.Ts,
             lambda v: forall(s.Source, lambda p: implies(s.known[p], v <= s.entry_ts[p, c])),

@@ -71,7 +71,7 @@ class TransactionsActions(Protocol, name="transactions"):
     sent: Map[Body, Sent] = "no"
 
     # The reader.
-    origin: Place = 0  # behind this place its present life has begun
+    origin: Place = 0  # its present start is behind this place
     reading: Place = 0
     passed: Ts = 0  # the last tick that it has handed over
     start: Place = 0  # behind this place it would begin anew
@@ -155,9 +155,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="B28; facts 11")
     def crash(s):
-        """The node crashes, and a term begins: it finds open transactions in the log again, except expired
-        ones. Bodies on their way are refused.
-        """
+        """A crash and a new term, which finds open transactions in the log. Bodies on the way are refused."""
         s.faults = s.faults + 1
         s.stage = each(
             s.Transaction,

@@ -124,12 +124,12 @@ class TransactionsClaims(TransactionsActions):
 
     @reachable(after="expire", source="facts 11")
     def a_transaction_with_a_body_expires(before, after):
-        """A transaction that has a body in the log ends because its time is over."""
+        """A transaction that has a body in the log expires."""
         return exists(before.Body, lambda b: before.expires(before.of[b]) & (before.place[b] > 0))
 
     @reachable(after="expire", source="facts 11: expiry")
     def two_transactions_end_by_one_tick(before, after):
-        """The time of two transactions is over at the same tick."""
+        """Two transactions expire at the same tick."""
         return exists(
             before.Transaction,
             before.Transaction,

@@ -131,7 +131,7 @@ JUDGES = {
         "models/conformance/run.py",
         "if self._state != wanted:",
         "if self._state is None:",
-        "conform/store-driven-window-falls",
+        "conform/store-driven-log-a-reader-does-not-force",
         ExitCode.MISSING_REFUTATION,
     ),
     "every assumption is needed": (
@@ -194,7 +194,7 @@ JUDGES = {
         "models/conformance/machine.py",
         "self.journal.examples += 1",
         "self.journal.examples += 0",
-        "conform/store-driven-window-falls",
+        "conform/store-driven-log-a-reader-does-not-force",
         ExitCode.INTERNAL_ERROR,
     ),
 }

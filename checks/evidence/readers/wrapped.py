@@ -26,6 +26,7 @@ _WRITERS = frozenset((
 ))  # fmt: skip
 _ZAP = ("time", "level", "caller", "message")
 _TIME = re.compile(r"\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3} [+-]\d\d:\d\d\Z")
+_AGAIN = "\0"
 _DEEPEST = 4
 """So many objects in each other are looked through for who writes."""
 
@@ -48,10 +49,18 @@ def unwrapped(raw: bytes, header: str = "") -> bytes:
     if begin < 0 or START.search(raw, 0, begin):
         return raw
     try:
-        text = _text(json.loads(raw[begin:]))
+        text = _text(json.loads(raw[begin:], object_pairs_hook=_apart))
     except (ValueError, RecursionError):
         return raw
     return raw if text is None else raw[:begin] + text.encode("utf-8", "replace")
+
+
+def _apart(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object in which a name may come twice: the second one has a mark."""
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        found[f"{name}{_AGAIN}" if name in found else name] = value
+    return found
 
 
 def _text(entry: object) -> str | None:
@@ -90,8 +99,8 @@ def _of_zap(entry: Mapping[str, Any]) -> str | None:
     if stamp is None:
         return None
     head = f"[{stamp}] [{str(entry['level']).upper()}] [{entry['caller']}] [{_quoted(entry['message'])}]"
-    rest = (f" [{_quoted(name)}={_quoted(value)}]" for name, value in entry.items() if name not in _ZAP)
-    return head + "".join(rest)
+    rest = {name.rstrip(_AGAIN): value for name, value in entry.items() if name not in _ZAP}
+    return head + "".join(f" [{_quoted(name)}={_quoted(value)}]" for name, value in rest.items())
 
 
 def _stamp(value: object) -> str | None:

@@ -1,6 +1,6 @@
 """The loops of the table of visited states: insert successors, commit them to their numbers, rehash, look up.
 
-States lie in a store of packed rows. Its front part holds rows that several workers found new in the present
+States are in a store of packed rows. Its front part holds rows that several workers found new in the present
 round, a part for each chunk; behind it are the numbered states. A slot of the table is 64 bits: a tag (half
 of the digest, its last bit set) above the place in the store plus one; zero is empty. The search for a digest
 begins at its own slot, cycles through the bucket (one cache line), then moves to the next bucket. Its slot is

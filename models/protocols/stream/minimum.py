@@ -6,6 +6,8 @@ nothing waits that the ticks of all channels have passed.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.minimum import MinimumConsumer
 from tidemark.models.protocols.stream.aligned import AlignedProgram, AlignedScenario
@@ -20,7 +22,7 @@ from tidemark.models.refinement.scenario import program
 class MinimumScenario(AlignedScenario):
     """What happens in a program of channels with ticks of their own."""
 
-    consumer_class = MinimumConsumer
+    consumer_class: ClassVar[type[AlignedConsumer]] = MinimumConsumer
 
     protocol: str = AT_THE_MINIMUM
 

@@ -40,8 +40,12 @@ def store_view(store: Store) -> StoreView:
 
 def updater_of_task() -> int:
     """Which updater runs; FIRST_SAVE for the start."""
-    name = _task_name()
-    return int(name.rpartition(" ")[2]) if " update " in name else FIRST_SAVE
+    return updater_of(_task_name())
+
+
+def updater_of(task: str) -> int:
+    """The updater whose task has this name; FIRST_SAVE for another one."""
+    return int(task.rpartition(" ")[2]) if " update " in task else FIRST_SAVE
 
 
 def call_of_task() -> int | None:

@@ -32,7 +32,7 @@ class OwnerLookedAtFirst(Ownership):
 
 
 class ReportsOfAll(Ownership):
-    """Checkpoints of all nodes are taken, as long as the channel lives; saves only of the owner."""
+    """Checkpoints of all nodes are taken, until the channel is dropped; saves only of the owner."""
 
     def store(s, t, position):
         require((position > 0) & (position <= s.top[t]) & (s.life == "living"))

@@ -40,13 +40,13 @@ class Seek(Ownership):
     """A channel without a checkpoint is read from the earliest position of a segment, else its beginning."""
 
     has_checkpoint: Bool = False
-    noted: Bool = False  # the coordinator has been told of the collection, and where it begins
+    noted: Bool = False  # the coordinator knows the collection, and where it begins
     begins: Ownership.Position = 0
     begun: Set[Ownership.Segment] = False  # it is recorded where the segment begins
-    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it lies behind this position
+    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it is behind this position
     imported: Set[Ownership.Segment] = False
     import_at: Map[Ownership.Segment, Ownership.Position] = 0
-    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # from where the tenure was told to read
+    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # where the tenure begins to read
 
     # ---- helpers ----
 
@@ -185,9 +185,7 @@ class Seek(Ownership):
 
     @lemma(source="facts 10.2, 10.4")
     def who_has_no_position_begins_later(s):
-        """Without a checkpoint: the missing rows of a segment are behind its position, or, if it has none,
-        behind all positions.
-        """
+        """Without a checkpoint missing rows are behind their segment's position, or behind all positions."""
         return forall(
             s.Segment,
             s.Position,
@@ -281,7 +279,7 @@ class SeekInSteps(Seek):
     segments. Searched in a bounded instance; it is not proved for any size.
     """
 
-    STAYS_OWNER: Bool = option(True)  # the answer counts only if the channel has not gone on meanwhile
+    STAYS_OWNER: Bool = option(True)  # the answer counts only if the channel has not moved since
 
     ONE_LOOK: Bool = option(True)  # no import ends between the look for a checkpoint and that at the segments
 
@@ -407,7 +405,7 @@ class SeekInSteps(Seek):
 
     @lemma(source="facts 10.4")
     def what_was_found_is_good_for_the_owner(s):
-        """While the owner waits the channel lives; the checkpoint that was found is of this collection."""
+        """While the owner waits the channel lives; its checkpoint is one of this collection."""
         return forall(
             s.Tenure,
             lambda t: implies(

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from tests.impl.parts import Scene, run, settle
+from tests.impl.parts import Scene, settle
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.types import (
@@ -304,10 +304,7 @@ an urgent report is merged with a later one, and sent after the round: tick=1.5 
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_node_does_what_it_must_when_it_must(case):
+async def test_a_node_does_what_it_must_when_it_must(case):
     what, _, wanted = " ".join(case.split()).partition(" => ")
 
-    async def scenario():
-        assert await played(what) == wanted
-
-    run(scenario())
+    assert await played(what) == wanted

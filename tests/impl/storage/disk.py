@@ -12,7 +12,7 @@ from pathlib import Path, PosixPath
 from types import TracebackType
 from typing import Any, ClassVar, Self
 
-from tidemark.models.protocols.common.faults import FAIL, TEAR, Faults
+from tests.impl.storage.faults import FAIL, TEAR, Faults
 from tidemark.models.simulation.world.files import FileSystem
 
 _FIRST_DESCRIPTOR = 3
@@ -101,7 +101,7 @@ class DiskPath(PosixPath):
         self.machine.system.rename(str(self), str(target))
         return target
 
-    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # noqa: FBT001, FBT002  # as Path
+    def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # as Path
         """See Path."""
         del mode
         self.machine.strikes("mkdir", self)
@@ -111,7 +111,7 @@ class DiskPath(PosixPath):
             raise FileExistsError(errno.EEXIST, "File exists", str(self))
         self.machine.system.make_directory(str(self))
 
-    def unlink(self, missing_ok: bool = False) -> None:  # noqa: FBT001, FBT002  # as Path
+    def unlink(self, missing_ok: bool = False) -> None:  # as Path
         """See Path."""
         self.machine.strikes("unlink", self)
         if not missing_ok or str(self) in self.machine.system.names():

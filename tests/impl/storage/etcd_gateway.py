@@ -12,10 +12,7 @@ import io
 import json
 from typing import Any
 
-from tidemark.impl.errors import StoreError
-from tidemark.impl.storage.etcd_client import Json
-from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.common.faults import (
+from tests.impl.storage.faults import (
     DAMAGE,
     ERROR,
     FAIL,
@@ -24,6 +21,9 @@ from tidemark.models.protocols.common.faults import (
     LOSE,
     Faults,
 )
+from tidemark.impl.errors import StoreError
+from tidemark.impl.storage.etcd_client import Json
+from tidemark.models.protocols.common import etcd
 
 HOST, PORT = "etcd", 4001
 
