@@ -12,11 +12,11 @@ class RpcError(ImplementationError):
 
 
 class RpcTimeoutError(RpcError):
-    """No reply within the caller's deadline. The callee may still carry the call out."""
+    """The caller's deadline has passed without a reply. The callee may still carry the call out."""
 
 
 class StoreError(ImplementationError):
-    """The object store or the metadata store failed in a way that a retry may cure."""
+    """The object store or the metadata store failed; a retry may succeed."""
 
 
 class UnknownChannelError(ImplementationError):
@@ -28,7 +28,7 @@ class NotOwnerError(ImplementationError):
 
 
 class ChannelDroppedError(ImplementationError):
-    """The channel was dropped: no node can take it up, and nothing of it can be flushed (hazard 14)."""
+    """The channel was dropped: no node can take it up, and it cannot be flushed (hazard 14)."""
 
 
 class ChannelLivesError(ImplementationError):
@@ -40,15 +40,15 @@ class LateRowError(ImplementationError):
 
 
 class SegmentMissingError(ImplementationError):
-    """A sync task names a segment unknown to the metacache: its rows must not be counted as stored."""
+    """A sync task names a segment unknown to the metacache: its rows must not count as stored."""
 
 
 class CorruptDataError(ImplementationError):
-    """Stored bytes do not say what their writer promised."""
+    """Stored bytes do not match their checksum or format."""
 
 
 class TransactionOverError(ImplementationError):
-    """The transaction is not open, or its time is over. This append of it is not in the log."""
+    """The transaction is not open, or has expired. This append of it is not in the log."""
 
 
 class TransactionBusyError(ImplementationError):
@@ -56,7 +56,7 @@ class TransactionBusyError(ImplementationError):
 
 
 class NotLeaderError(ImplementationError):
-    """The oracle that was asked does not lead, or leads no longer."""
+    """This oracle does not lead."""
 
 
 class NoTimestampError(ImplementationError):
@@ -64,11 +64,11 @@ class NoTimestampError(ImplementationError):
 
 
 class SessionEndedError(ImplementationError):
-    """The session of a process has run out: it must begin a new one, under a new number."""
+    """The session of a process has ended: it must begin a new one, under a new number."""
 
 
 class WatchCompactedError(ImplementationError):
-    """The store of the sessions has forgotten a change that its watcher was not told of: list again."""
+    """The store of the sessions has forgotten changes that the watcher has not seen: list again."""
 
 
 class UnknownSessionError(RpcError):
@@ -84,11 +84,11 @@ class ProxyClosedError(ImplementationError):
 
 
 class ProxyEndedError(ImplementationError):
-    """The proxy has ended with the task in its hands: the task may have been carried out, or still be."""
+    """The proxy ended with the task unfinished: the task may have been carried out, or still be."""
 
 
 class CallerLeftError(ImplementationError):
-    """The caller left before its task began: nothing of it was done.
+    """The caller left before its task began: the task had no effect.
 
     Milvus: TraceCtx
     """
@@ -103,7 +103,7 @@ class ReplicaClosedError(NotServableError):
 
 
 class LagTooLargeError(NotServableError):
-    """The guarantee lies so far above the service time that waiting for it makes no sense.
+    """The guarantee is too far above the service time to wait for it.
 
     Milvus: WrapErrTsLagTooLarge
     """
@@ -114,7 +114,7 @@ class ServiceTimeStalledError(NotServableError):
 
 
 class DeletesTrimmedError(ImplementationError):
-    """The delete buffer no longer holds what a segment needs that is to be loaded."""
+    """The delete buffer no longer holds deletes that a segment needs for its load."""
 
 
 class TargetGoneError(ImplementationError):
@@ -126,14 +126,14 @@ class CollectionError(ImplementationError):
 
 
 class SchemaMismatchError(ImplementationError):
-    """The collection has changed since the schema was read that a write was made for: nothing is written.
+    """The collection has changed since the client read the schema of a write: no row is written.
 
     Milvus: ErrCollectionSchemaMismatch
     """
 
 
 class WriteFailedError(ImplementationError):
-    """A write was not carried out in full. Parts of it may be in the logs, or come to be there."""
+    """A write failed. Parts of it may be in the logs, or come to be there."""
 
 
 class ClusterLockedError(ImplementationError):
@@ -145,16 +145,16 @@ class MessageTooLargeError(ImplementationError):
 
 
 class LogCutError(ImplementationError):
-    """What a reader asks for was cut off: it is in object storage."""
+    """The requested place was cut off: it is in object storage."""
 
 
 class TermEndedError(RpcError):
-    """A later term of the log has begun: what the caller appends is refused."""
+    """A later term of the log has begun: appends of the caller are refused."""
 
 
 class TermClosedError(ImplementationError):
-    """The streaming node is between two terms of its log. What was asked for was not begun."""
+    """The streaming node is between two terms of its log. The request was not begun."""
 
 
 class UnknownOutcomeError(ImplementationError):
-    """An append may be in the log or not. Its term is over: it is decided when the next one begins."""
+    """An append may be in the log or not. Its term has ended: the begin of the next one decides it."""

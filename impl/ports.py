@@ -1,10 +1,9 @@
-"""The edges of the implementation: everything that it asks of the world.
+"""The edges of the implementation: clock, log, stores, remote calls.
 
-The parts receive these objects and never reach for a clock, a file, a socket or a random number themselves.
-On a plain event loop the adapters are those of ``tidemark.impl.storage``, ``tidemark.impl.rpc`` and
-``tidemark.impl.runtime``; an explorer of interleavings supplies its own. Its adapters suspend the caller in
-every coroutine method: the granularity table of ``impl/README.md`` counts each of these awaits as a place of
-interruption.
+The parts receive these objects and never use a clock, a file, a socket or a random number directly. On a
+plain event loop the adapters are those of ``tidemark.impl.storage``, ``tidemark.impl.rpc`` and
+``tidemark.impl.runtime``; an explorer of interleavings supplies its own, which suspend the caller in every
+coroutine method.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from tidemark.impl.types import (
 
 
 class Clock(Protocol):
-    """Waiting. No part asks what time it is: intervals are measured in timestamps of the log."""
+    """Waiting. No part reads the time: intervals are measured in timestamps of the log."""
 
     async def sleep(self, seconds: float) -> None:
         """Return when ``seconds`` have passed."""
@@ -52,7 +51,7 @@ class WriteAheadLog(Protocol):
 
 
 class ObjectStore(Protocol):
-    """Where binlogs lie. A successful ``put`` is durable; a failed one may have left the object or not."""
+    """The store of binlogs. A successful ``put`` is durable; a failed one may have left the object."""
 
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """Write the rows as one object, replacing an object of the same path. Raise StoreError on failure."""
@@ -65,7 +64,7 @@ class MetaStore(Protocol):
     """The coordinator's metadata. Each save is one transaction, durable when it returns."""
 
     async def load(self) -> MetaSnapshot:
-        """Everything that was saved."""
+        """All saved records."""
 
     async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
         """Insert or replace the records, all or none. Raise StoreError on failure."""
@@ -74,7 +73,7 @@ class MetaStore(Protocol):
         """Insert or replace the record with its binlogs. Raise StoreError on failure."""
 
     async def replace_segment(self, record: SegmentRecord) -> None:
-        """Replace the record: binlogs that it does not name are gone from it. Raise StoreError on failure."""
+        """Replace the record and its list of binlogs. Raise StoreError on failure."""
 
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """Replace the channel's record and delete these segments, all or none. Raise StoreError."""
@@ -91,12 +90,12 @@ class CoordinatorClient(Protocol):
         """Record the binlog, the segment's position and its end."""
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        """Raise checkpoints. Success is not evidence of a write: positions may be filtered or ignored."""
+        """Raise checkpoints. Success does not prove a write: positions may be filtered or ignored."""
 
     async def recover_channel(
         self, channel: ChannelName, node_id: str, session: int, *, deadline: float
     ) -> RecoveryAnswer:
-        """Begin a new incarnation of the channel's owner, once however often it is asked.
+        """Begin a new incarnation of the channel's owner, once for repeated calls.
 
         Raise NotOwnerError when another node, or a later incarnation, owns it.
         """

@@ -12,7 +12,7 @@ Answer = TypeVar("Answer")
 
 
 class Calls:
-    """Runs handlers as tasks of their own: a caller that gives up does not stop the callee half-way."""
+    """Runs handlers in tasks of their own: a caller that gives up does not stop the callee."""
 
     def __init__(self) -> None:
         self.running: dict[asyncio.Task[Any], str] = {}
@@ -20,9 +20,7 @@ class Calls:
     async def call(
         self, handler: Coroutine[Any, Any, Answer], *, name: str, deadline: float | None
     ) -> Answer:
-        """Run a handler within the deadline, in seconds; None: however long it takes. A store that fails
-        behind it is a failed call to the caller.
-        """
+        """Run a handler within the deadline, in seconds. A store that fails is a failed call."""
         task = asyncio.get_running_loop().create_task(handler, name=name)
         self.running[task] = name
         task.add_done_callback(self._done)
@@ -37,5 +35,5 @@ class Calls:
     def _done(self, task: asyncio.Task[Any]) -> None:
         del self.running[task]
         if not task.cancelled():
-            # The caller may have given up; then nothing else would look at the failure.
+            # The caller may have given up; then no other code would retrieve the failure.
             task.exception()

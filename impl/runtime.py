@@ -68,7 +68,7 @@ class Supervisor:
         self.check()
 
     async def stop(self) -> None:
-        """Cancel every task but the caller's and wait for the end of each."""
+        """Cancel every task except the caller's and wait for their ends."""
         current = asyncio.current_task()
         others = [task for task in self._tasks if task is not current]
         for task in others:

@@ -10,7 +10,7 @@ from tidemark.impl.ports import Preemption
 
 
 class SteppedLock:
-    """A fair lock. A task that had to wait for it passes a preemption point before it goes on.
+    """A fair lock. A task that had to wait for it passes a preemption point before it continues.
 
     asyncio runs the next holder right after the release. In the original the two are preempted between.
 

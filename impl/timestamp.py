@@ -1,8 +1,8 @@
 """The clock of the whole system: hybrid timestamps, handed out by the oracle and carried by every log.
 
-A timestamp has 64 bits: Unix milliseconds above, a counter below (facts 1). It is a plain integer, so that
-records, rows and messages hold it as it travels; this module is the only place that knows its layout. What a
-place in a log *means* is not said by its timestamp but by its type: see ``tidemark.impl.types.Position``.
+A timestamp has 64 bits: Unix milliseconds above, a counter below (facts 1). It is a plain integer in records,
+rows and messages; only this module knows its layout. The type of a position says what a place in a log
+*means*: see ``tidemark.impl.types.Position``.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ LOGICAL_BITS = 18
 MAX_LOGICAL = 1 << LOGICAL_BITS
 """The counter stays below this."""
 NANOSECONDS = 1_000_000
-"""In a millisecond. The oracle's own clock is as fine as that; what it hands out is not."""
+"""In a millisecond. The oracle's own clock is as fine as that; its timestamps are not."""
 
 Timestamp = int
 """A hybrid timestamp. 0 is before everything that the oracle hands out."""
@@ -25,7 +25,7 @@ ZERO: Timestamp = 0
 """Before every timestamp."""
 
 MILLISECOND: Interval = 1 << LOGICAL_BITS
-"""How far apart timestamps lie that are a millisecond apart."""
+"""The distance of timestamps that are a millisecond apart."""
 
 
 class Parts(NamedTuple):
@@ -63,5 +63,5 @@ def split(timestamp: Timestamp) -> Parts:
 
 
 def milliseconds(nanoseconds: int) -> int:
-    """Return the millisecond in which a time lies."""
+    """Return the millisecond of a time."""
     return nanoseconds // NANOSECONDS

@@ -1,9 +1,8 @@
 """Values that travel between the parts: positions, rows, packs, requests, records.
 
 Every time is a hybrid timestamp of the oracle (``tidemark.impl.timestamp``): those of rows, of the ticks that
-end the packs, of checkpoints and of flush requests. Everything here is frozen, so that a message cannot be
-changed by its sender after it was sent. ``CheckpointCall`` is the exception: it is one process's note of a
-call in progress.
+end the packs, of checkpoints and of flush requests. All classes are frozen, except ``CheckpointCall``, one
+process's note of a call in progress.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ NO_FLUSH: Timestamp = ZERO
 
 DROPPED_CHECKPOINT: Timestamp = 2**63 - 1
 """Checkpoint of a dropped channel: nothing that arrives later can be larger (SQLite integers are signed). It
-is no place in a log, and is never given to anybody as one (hazard 14).
+is no place in a log, and is never used as one (hazard 14).
 """
 
 NO_CHECKPOINT: Timestamp = -1
@@ -96,7 +95,7 @@ class Pack:
 
 
 class SegmentPhase(Enum):
-    """Life of a segment as the data node sees it."""
+    """Phase of a segment at the data node."""
 
     GROWING = "growing"
     SEALED = "sealed"
@@ -114,7 +113,7 @@ class Owner:
 
 
 class CallStage(Enum):
-    """How far a checkpoint call has come at the node. Whether it was stored, the network knows."""
+    """Stage of a checkpoint call at the node. Only the network knows whether it was stored."""
 
     SENT = "sent"
     ACKED = "acked"
@@ -151,7 +150,7 @@ class UpdateCheckpoints:
 
 @dataclass(frozen=True)
 class BinlogRecord:
-    """One binlog object: where it lies and which rows (by timestamp) it holds.
+    """One binlog object: its path and the timestamps of its rows.
 
     Milvus: InsertLogs
     """
@@ -191,7 +190,7 @@ class SaveOutcome(Enum):
 
 @dataclass(frozen=True)
 class Compaction:
-    """What was done to the files of a segment apart from adding rows.
+    """Changes of the files of a segment apart from adding rows.
 
     applied: paths of level-zero binlogs whose deletes the segment has taken; of a level-zero segment, those
     of its own that were dropped. deltas: objects with the deletes that its files have. start: the least
@@ -205,8 +204,8 @@ class Compaction:
 
 @dataclass(frozen=True)
 class SegmentRecord:
-    """What the coordinator knows of a segment. ``dml_position`` is the greatest position recorded for it;
-    ``begins`` is where it begins, if its node has told.
+    """The coordinator's record of a segment. ``dml_position`` is the greatest position recorded for it;
+    ``begins`` is where it begins, if its node has reported it.
 
     Milvus: unflushedSegments, flushedSegments, SegmentInfo
     """
@@ -221,7 +220,7 @@ class SegmentRecord:
     begins: StartPosition | None = field(default=None, repr=False)
 
     def position(self) -> Position | None:
-        """No row of it is missing up to here: how far it is recorded, or else where it begins."""
+        """No row of it is missing up to here: the recorded position, or else its start."""
         return self.dml_position if self.dml_position.ts > LOG_BEGINNING.ts else self.begins
 
     def start(self) -> Timestamp:
@@ -240,9 +239,9 @@ class FlushRequest:
 
 @dataclass(frozen=True)
 class ChannelRecord:
-    """What the coordinator knows of a channel. ``flush_requests`` are those not yet confirmed to a client;
+    """The coordinator's record of a channel. ``flush_requests`` are those not yet confirmed to a client;
     ``session`` is the incarnation of ``last_owner`` that has recovered it last, 0 if that is not known.
-    ``collected``: nothing is left of a dropped channel but its term, which must not come back with its name.
+    ``collected``: only the term of a dropped channel is kept, which must not come back with its name.
     ``begins``: every row of its collection is later.
     """
 
@@ -260,11 +259,11 @@ class ChannelRecord:
 
 @dataclass(frozen=True)
 class RecoveryAnswer:
-    """All that a node needs to take up a channel: its new right, where to seek, what is stored already.
+    """The answer to a node that takes up a channel: its term, the position to seek, the stored segments.
 
     Milvus: VchannelInfo
 
-    asks_starts: the channel has no checkpoint; saves are to tell where the segments begin.
+    asks_starts: the channel has no checkpoint; saves must report where the segments begin.
     """
 
     channel: ChannelName
@@ -274,13 +273,13 @@ class RecoveryAnswer:
     asks_starts: bool = field(default=False, repr=False)
 
     def recorded_positions(self) -> Mapping[SegmentId, EndPosition]:
-        """The dml position of each segment that the coordinator has a record of."""
+        """The dml position of each recorded segment."""
         return {record.segment_id: record.dml_position for record in self.segments}
 
 
 @dataclass(frozen=True)
 class MetaSnapshot:
-    """Everything that a metadata store holds."""
+    """All records of a metadata store."""
 
     channels: tuple[ChannelRecord, ...] = field(default=())
     segments: tuple[SegmentRecord, ...] = field(default=())

@@ -30,7 +30,7 @@ _SUPPORT = {
 
 
 class ArgueJudge:
-    """Judges ``[[argument]]`` entries."""
+    """Judges ``[argument.NAME]`` entries."""
 
     name = "argue"
     kinds: frozenset[Kind] = frozenset()
@@ -38,7 +38,7 @@ class ArgueJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """One verdict for each thing that the protocol assumes, and each step that relies."""
         if not isinstance(entry, ArgumentEntry):
-            raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [[argument]] entry")
+            raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [argument.NAME] entry")
         return list(self._verdicts(entry, context, whole_argument(context.manifest)))
 
     def _verdicts(self, entry: ArgumentEntry, context: Context, argument: Argument) -> Iterator[Verdict]:
@@ -70,7 +70,7 @@ class ArgueJudge:
         if step.problem:
             return inconclusive(subject, reason=step.problem, replay=replay)
         try:
-            found = compose(step.reading, seed=context.seed)
+            found = compose(step.reading, seed=context.seed, guaranteed=not entry.without_guarantees)
         except SpecError as error:
             return inconclusive(subject, reason=f"{error.problem}. {error.remedy}", replay=replay)
         counts = {"queries": found.queries}

@@ -30,6 +30,7 @@ from tidemark.models.manifest import (
     Manifest,
     MutantEntry,
     StrengthEntry,
+    is_on_spark,
     load,
     manifest_files,
 )
@@ -317,19 +318,19 @@ def _asks(task: Task) -> bool:
         host = entry.instance
         entry = next((one for one in task.manifest.entries() if one.name == host), None)
     if isinstance(entry, InterleaveEntry):
-        return not entry.distributed
+        return not entry.on_spark
     return isinstance(entry, ConformEntry)
 
 
 def _options_of(subject: Mapping[str, Any]) -> tuple[str, ...]:
     """The options that the judge of a task makes use of."""
-    if subject["judge"] == "distribute" or any(one.get("distributed") for one in subject["entries"]):
+    if subject["spark"]:
         return ("master",)
     return ("workers", "memory") if subject["judge"] == "explore" else ()
 
 
 class Arguments:
-    """The arguments of the manifests of the repository, read when an ``[[argument]]`` is looked up first."""
+    """The arguments of the manifests of the repository, read when an ``[argument.NAME]`` is looked up."""
 
     def __init__(self) -> None:
         self.files = frozenset(manifest_files())
@@ -384,19 +385,19 @@ def _whole(manifest: Manifest, entry: ImplementationMutants) -> ImplementationMu
 def _subject(task: Task) -> dict[str, Any]:
     """The judge, the entry, and the entries that it names or that are tried for it."""
     entries = {entry.name: entry for entry in task.manifest.entries()}
-    hosts = []
+    read: list[AnyEntry] = [task.entry]
     if isinstance(task.entry, StrengthEntry):
         tried = {one.name: one for one in task.manifest.instance}
         wrong = [one for one in task.manifest.mutant if one.instance in tried]
-        hosts = [one.model_dump(mode="json") for one in (*tried.values(), *wrong)]
+        read += [*tried.values(), *wrong]
     name = getattr(task.entry, "instance", None) or getattr(task.entry, "of", None)
     while name in entries:
-        host = entries.pop(name)
-        hosts.append(host.model_dump(mode="json"))
-        name = getattr(host, "instance", None)
+        read.append(entries.pop(name))
+        name = getattr(read[-1], "instance", None)
     return {
         "judge": task.judge,
-        "entries": [task.entry.model_dump(mode="json"), *hosts],
+        "entries": [one.model_dump(mode="json") for one in read],
+        "spark": task.judge == "distribute" or any(is_on_spark(one) for one in read),
     }
 
 

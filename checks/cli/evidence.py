@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated
@@ -19,6 +20,26 @@ def _refuse(what: str, *, if_: bool, remedy: str) -> None:
     """An option that would have no effect is a mistake of the user."""
     if if_:
         raise BadInputError(what, remedy=remedy)
+
+
+class _NoPandas:
+    """Finds no pandas."""
+
+    @staticmethod
+    def find_spec(name: str, *_: object) -> None:
+        """What the import of a module asks."""
+        if name == "pandas":
+            raise ImportError(name)
+
+
+def _spare_pandas() -> None:
+    """Let Arrow do without pandas, which it loads at its first array: half a second, and of no use here."""
+    if "pandas" not in sys.modules:
+        sys.meta_path.insert(0, _NoPandas)
+        try:
+            import_module("pyarrow").array([0])
+        finally:
+            sys.meta_path.remove(_NoPandas)
 
 
 def evidence(
@@ -64,6 +85,8 @@ def evidence(
     _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
     _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
     try:
+        if not (spark or arrange or follow):
+            _spare_pandas()
         command = import_module("tidemark.checks.evidence.command")
         live = import_module("tidemark.checks.evidence.live")
     except ModuleNotFoundError as error:

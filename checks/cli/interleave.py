@@ -56,7 +56,7 @@ def _reduction(name: str | None) -> Reduction | None:
 def _changed(task: Task, reduction: Reduction | None, *, distributed: bool) -> Task:
     entry = task.entry
     assert isinstance(entry, InterleaveEntry)
-    update: dict[str, object] = {"distributed": entry.distributed or distributed}
+    update: dict[str, object] = {"distributed": entry.on_spark or distributed}
     if reduction is not None:
         pinned = {name: count for name, count in entry.counts.items() if name in FINAL}
         update |= {"reduction": reduction, "counts": pinned}

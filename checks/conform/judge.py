@@ -78,7 +78,7 @@ class ConformJudge:
             return [self._conformance(entry, context, over, walks.shown())]
         return [
             self._conformance(entry, context, over, None),
-            self._coverage(entry, context, over, walks.silent()),
+            self._coverage(entry, context, over, walks.silent(), notes=walks.reached()),
         ]
 
     def _driven(self, entry: ConformEntry, context: Context) -> list[Verdict]:
@@ -133,12 +133,13 @@ class ConformJudge:
         context: Context,
         over: tuple[dict[str, int], str, float],
         problems: list[str],
+        notes: tuple[str, ...] = (),
     ) -> Verdict:
         counts, bounds, _ = over
         subject = context.subject(entry, self.name, COVERAGE, Aspect.VACUITY)
         replay = self._replay(entry)
         if not problems:
-            return holds(subject, counts=counts, bounds=bounds, replay=replay)
+            return holds(subject, counts=counts, bounds=bounds, replay=replay, notes=notes)
         reason = "; ".join(problems)
         return refuted(
             subject, counts=counts, bounds=bounds, counterexample=None, reason=reason, replay=replay

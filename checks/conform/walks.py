@@ -180,9 +180,13 @@ class Walks:
         short = shrink(self.program, found, attempts=_ATTEMPTS)
         return counterexample_of(witness(self.program, short.found.token))
 
+    def reached(self) -> tuple[str, ...]:
+        """How many walks have had what the entry must reach."""
+        return tuple(f"{name} in {self.covered[name]} of {self.made} walks" for name in self.entry.reaches)
+
     def silent(self) -> list[str]:
-        """What makes the walks say less than it seems: actions and faults that none has had, excuses that are
-        not needed.
+        """What makes the walks say less than it seems: actions and faults that none has had, steps that too
+        few have had, excuses that are not needed.
         """
         program = self._refining()
         actions = [action.name for action in program.checker.spec.actions]
@@ -195,6 +199,14 @@ class Walks:
             for what, names in (("action", actions), ("fault", faults))
             for name in names
             if not self.covered[name] and name not in excused
+        ]
+        known = {*actions, *(witness.id for witness in program.checker.spec.of_kind("reachable"))}
+        problems += [
+            f"{name} in {self.covered[name]} of {self.made} walks, and {least:.0%} of them must have it"
+            if name in known
+            else f"the entry reaches {name!r}, which is no action and no witness"
+            for name, least in self.entry.reaches.items()
+            if self.covered[name] < least * self.made or name not in known
         ]
         return problems + [
             f"the entry excuses {name!r}, which a walk has had or which does not exist"

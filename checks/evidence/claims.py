@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
 from tidemark.checks.evidence.monitors.run import MONITORS
@@ -135,8 +134,6 @@ _TRACE = {
     "ddl.reports_pass_finished_jobs": "an end: evidence is finite",
     "ddl.reports_follow_the_oracle": "an end: evidence is finite",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
-    "timetick.watermark_promise",
-    "streaming.watermark_promise": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
     "streaming.ticks_never_go_back": "what is judged is the same rule under another name, "
     "timetick.ticks_never_go_back",
@@ -341,10 +338,9 @@ class Ability:
     """Why nothing but a trace, or nothing at all, can judge it; empty if something can."""
 
 
-@cache
-def spec_claims() -> tuple[Property, ...]:
-    """All claims of the protocols, without lemmas."""
-    specs = (resolve(reference).trace() for reference in PROTOCOLS.values())
+def spec_claims(protocols: Collection[str] = PROTOCOLS) -> tuple[Property, ...]:
+    """The claims of these protocols, without lemmas; other names are passed over."""
+    specs = (resolve(reference).trace() for name, reference in PROTOCOLS.items() if name in protocols)
     left_out = ("lemma", "assumption")
     return tuple(prop for spec in specs for prop in spec.properties if prop.kind not in left_out)
 
@@ -368,5 +364,5 @@ def lines() -> list[str]:
         for one in abilities()
     ]
     found += [f"{claim:<50} client histories: {sentence}" for claim, sentence in HISTORY_CLAIMS.items()]
-    rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs)}." for one in MONITORS]
+    rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs or one.kinds)}." for one in MONITORS]
     return [*found, "", "What the monitors look at:", *rules]

@@ -12,11 +12,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tidemark.checks.evidence import claims
-from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of
+from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of, told
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.order import settle
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
+from tidemark.checks.evidence.table.packing import piped
 from tidemark.checks.evidence.table.plain import Evidence, gather, write
 from tidemark.checks.evidence.timeline import pictures
 from tidemark.checks.report.console import show_result
@@ -31,6 +32,8 @@ SPARK_FROM = 1 << 30
 """Bytes of evidence from which Spark is quicker than one process, which needs no start."""
 
 EVENTS = "events.parquet"
+UNPACKED_AT = ".unpacked"
+"""Folder for what archives hold, below that of the run; hidden, so that it is not taken for evidence."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,7 +71,8 @@ def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> in
 
 def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, Finding]:
     """The events and what the judges say about them. Raises BadInputError as ``evidence`` does."""
-    sources = sources_at(paths)
+    paths = [piped(one, options.build) if str(one) == "-" or one.is_fifo() else one for one in paths]
+    sources = sources_at(paths, unpacked=options.build / UNPACKED_AT)
     answers: list[Answer] | None = None
     if _on_spark(sources, options):
         read, answers = _spark(sources, options)
@@ -77,10 +81,10 @@ def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, F
     return read, judge_evidence(read, answers)
 
 
-def sources_at(paths: Sequence[Path]) -> list[Source]:
-    """The files; BadInputError if there are none that can be judged."""
+def sources_at(paths: Sequence[Path], *, unpacked: Path | None = None) -> list[Source]:
+    """The files; BadInputError if there are none that can be judged. Archives go to ``unpacked``."""
     try:
-        sources = find(paths)
+        sources = find(paths, unpacked=unpacked)
     except FileNotFoundError as error:
         raise BadInputError(
             f"there is no {Path(error.args[0]).as_posix()}", remedy="name log files, or folders with evidence"
@@ -90,7 +94,7 @@ def sources_at(paths: Sequence[Path]) -> list[Source]:
             f"there is no file in {', '.join(path.as_posix() for path in paths)}",
             remedy="name log files, or folders with evidence",
         )
-    if all(source.sort in (Sort.NONE, Sort.NOTES) for source in sources):
+    if all(source.sort in (Sort.NONE, Sort.NOTES, Sort.OTHER) for source in sources):
         told = "\n  ".join(f"{one.name}: {one.problem or 'no evidence'}" for one in sources[:8])
         raise BadInputError(
             f"none of {len(sources)} files is evidence:\n  {told}",
@@ -175,6 +179,9 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     _say(console, f"read {len(counted)} files, {lines:,} lines, {read.events.num_rows:,} events")
     for note in found.notes:
         _say(console, f"  note: {note}")
+    for answer in found.answers:
+        for sentence, count in answer.reports.items():
+            _say(console, f"  {answer.property_id}: {told(sentence, count)}")
     for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
     if found.idle:

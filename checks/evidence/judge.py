@@ -83,8 +83,8 @@ def history_answers(evidence: Evidence) -> list[Answer]:
 
 def _files(evidence: Evidence, found: Finding) -> None:
     for source in evidence.sources:
-        if source.problem and source.sort is Sort.NONE:
-            aside = "read once" in source.problem or source.path.suffix in _ASIDE
+        if source.problem and source.sort in (Sort.NONE, Sort.OTHER):
+            aside = source.sort is Sort.OTHER or "read once" in source.problem or source.path.suffix in _ASIDE
             if aside:
                 found.notes.append(f"{source.name}: {source.problem}")
             else:
@@ -128,8 +128,7 @@ def _some(names: Sequence[str]) -> str:
 def _idle(evidence: Evidence, found: Finding) -> None:
     present = evidence.events.kinds()
     for one in MONITORS:
-        lacking = [kind for kind in one.needs if kind not in present]
-        if lacking:
+        if lacking := one.lacks(present):
             found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
     for answer in found.answers:
         if not (_speaks(answer) or answer.left_out):
@@ -161,6 +160,11 @@ def verdicts(found: Finding, *, instance: str, replay: str) -> list[Verdict]:
     return made
 
 
+def told(sentence: str, count: int) -> str:
+    """A report, with how often."""
+    return f"{sentence} {count:,} times." if count > 1 else sentence
+
+
 def _speaks(answer: Answer) -> bool:
     """Did it compare something, or know reads and counts of clients that it could not judge?"""
     unjudged = answer.monitor == HISTORY_MONITOR and bool(answer.unsure)
@@ -178,10 +182,7 @@ def _subject(answer: Answer, instance: str) -> Subject:
 
 def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: str) -> Verdict:
     subject = _subject(answer, instance)
-    notes = tuple(
-        f"{sentence} {count:,} times." if count > 1 else sentence
-        for sentence, count in answer.reports.items()
-    )
+    notes = tuple(told(sentence, count) for sentence, count in answer.reports.items())
     counts = {"events": answer.events}
     doubts = [f"{reason} ({count})" for reason, count in answer.unsure.items()]
     families = _families(answer.monitor)
@@ -304,6 +305,7 @@ def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     """Property id -> sentence, for what was judged."""
     from tidemark.checks.evidence.claims import spec_claims
 
-    known = {claim.id: claim.description for claim in spec_claims()} | HISTORY_CLAIMS
     ids = {one.verdict.subject.property_id for one in judged}
+    protocols = {name.partition(".")[0] for name in ids}
+    known = {claim.id: claim.description for claim in spec_claims(protocols)} | HISTORY_CLAIMS
     return {name: known[name] for name in sorted(ids) if name in known}

@@ -17,6 +17,7 @@ from tidemark.models.manifest import (
     ImplementationMutants,
     InterleaveEntry,
     MutantEntry,
+    is_on_spark,
 )
 
 FILE = "seconds.json"
@@ -50,7 +51,7 @@ class Needs:
 def needs_of(task: Task, last: Mapping[str, float]) -> Needs:
     """``last``: wall time in seconds of earlier runs, by task."""
     entry, host = task.entry, _host(task)
-    spark = task.judge == "distribute" or any(getattr(e, "distributed", False) for e in (entry, host))
+    spark = task.judge == "distribute" or is_on_spark(entry) or is_on_spark(host)
     counts: Mapping[str, int] = getattr(entry, "counts", {})
     guess = _seconds(task.judge, entry, counts)
     memory = _PROCESS + (_JVM if spark else 0)

@@ -132,8 +132,8 @@ class InterleaveJudge:
             _check_claims(entry, checker)
         _check_live(entry, checker)
         _check_one_core(entry)
-        if entry.distributed or entry.live:  # what endless runs ask of the specification is not noted
-            spark = _session(context) if entry.distributed else None
+        if entry.on_spark or entry.live:  # what endless runs ask of the specification is not noted
+            spark = _session(context) if entry.on_spark else None
             return verdicts_of(entry, context, interleave(entry, progress=context.progress, spark=spark))
         return taken_over(
             context.reuse,
@@ -211,7 +211,7 @@ def _check_one_core(entry: InterleaveEntry) -> None:
         (entry.live, "endless runs are looked for"),
         (entry.delays is not None, "delays are bounded"),
     ):
-        if asked and entry.distributed:
+        if asked and entry.on_spark:
             raise BadInputError(f"{entry.name}: {what} on one core", remedy="leave 'distributed' out")
 
 

@@ -16,7 +16,6 @@ from tidemark.checks.verdicts.installed import extra_for
 from tidemark.models.instance import BadInstance
 from tidemark.models.judged import judged_place
 from tidemark.models.manifest import ManifestError, PinError
-from tidemark.models.simulation.errors import ProgramError
 from tidemark.spec.language.errors import SpecError
 
 _MACHINE = {
@@ -55,6 +54,8 @@ def _missing_extra(error: BaseException) -> ModuleNotFoundError | None:
 
 def explain(error: Exception | SystemExit) -> Explained:
     """Say what an exception means."""
+    from tidemark.models.simulation.errors import ProgramError  # loads asyncio and all that is simulated
+
     missing = _missing_extra(error)
     if missing is not None:
         error = missing_package(judged_place(missing) or "this command", missing)

@@ -1,1 +1,1 @@
-"""The broker: physical channels as logs on files, the sessions of those who append, and the fences."""
+"""The broker: physical channels as logs on files, the sessions of their writers, and the fences."""

@@ -1,4 +1,4 @@
-"""All physical channels of a cluster, and what proxies, coordinator and readers ask of them."""
+"""All physical channels of a cluster, for proxies, coordinator and readers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidemark.impl.values.messages import ChannelMessage, Entry, Tick, decode_te
 class Broker:
     """The logs of the physical channels in one directory. An ``EntryLog`` for readers.
 
-    ``log_class`` plays the part of a channel's log.
+    ``log_class``: the class of a channel's log.
     """
 
     def __init__(
@@ -33,7 +33,7 @@ class Broker:
         self.logs = {channel: log_class(root, channel, files=files) for channel in channels}
 
     async def start(self, spawn: Spawn) -> None:
-        """Take up what is in the files, then write what comes."""
+        """Load the files, then write new entries."""
         await asyncio.gather(*(log.load() for log in self.logs.values()))
         for log in self.logs.values():
             spawn(log.run, f"log {log.channel}")
@@ -60,7 +60,7 @@ class Broker:
 
 
 class ProxyStreams:
-    """The logs as one session of a proxy sees them: a ``MessageStream``.
+    """The logs for one session of a proxy: a ``MessageStream``.
 
     Milvus: createDMLMsgStream, getDMLStream
     """
@@ -87,9 +87,9 @@ class ProxyStreams:
 
 
 class CoordinatorStreams:
-    """The logs as one incarnation of the root coordinator sees them: ``TickStreams``, and DDL messages.
+    """The logs for one incarnation of the root coordinator: ``TickStreams``, and DDL messages.
 
-    source: of this incarnation. The first question for a last tick ends the turn of earlier ones.
+    source: of this incarnation. Its first question for a last tick fences earlier ones.
     """
 
     def __init__(self, broker: Broker) -> None:

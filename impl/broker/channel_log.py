@@ -1,10 +1,10 @@
-"""The log of one physical channel: a file of lines, each the entries that were appended together.
+"""The log of one physical channel: a file of lines, each with the entries that were appended together.
 
-One task writes. What arrives while a line is being forced to the disk goes into the next line, so that the
-cost of forcing is shared. A line is there as a whole or not at all, so that entries never come apart.
+One task writes. Appends that arrive while a line is being forced to the disk go into the next line, so that
+they share the cost of forcing. A line is whole or does not count, so entries never come apart.
 
-Whoever appends is a source: a proxy's session, or one incarnation of the root coordinator, whose number is
-negative. A fenced source appends nothing from then on; of coordinators the log takes the newest only.
+A writer is a source: a proxy's session, or one incarnation of the root coordinator, whose number is negative.
+A fenced source appends no more; of coordinators the log takes the newest only.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from tidemark.impl.values.messages import Entry, LogMessage, Tick, decode, encod
 
 @dataclass(eq=False)
 class Append:
-    """An entry on its way into the log. ``done`` has its place, or the reason why there is none."""
+    """An entry on its way into the log. ``done`` has its place, or the reason of its refusal."""
 
     source: int
     message: LogMessage
@@ -35,10 +35,10 @@ class Append:
 class ChannelLog:
     """One physical channel. ``load`` it, let ``run`` write, append and read.
 
-    entries: what is durable, in memory too. last_tick: the greatest tick among it. coordinator: the newest
+    entries: what is durable, in memory too. last_tick: the greatest tick among them. coordinator: the newest
     source among the incarnations of the root coordinator.
-    waiting: appends that no line has taken. writing: those of the line that is being written. given_up:
-    messages, by source and timestamp, that never come any more unless they are there or being written.
+    waiting: appends in no line. writing: those of the line that is being written. given_up: messages, by
+    source and timestamp, that will not be appended any more.
     """
 
     def __init__(self, root: Path, channel: ChannelName, *, files: Files = SYSTEM_FILES) -> None:
@@ -58,14 +58,12 @@ class ChannelLog:
         self.given_up: set[tuple[int, Timestamp]] = set()
 
     async def load(self) -> None:
-        """Take up what is in the file. To be called once, before anything else."""
+        """Load the file. To be called once, before anything else."""
         for line in await read_lines(self._files, self._file, 0):
             self._add(entries_of(line, where=self._file))
 
     async def run(self) -> None:
-        """Write what arrives. Ends by cancellation, or by the StoreError of a disk: the next incarnation of
-        the log finds out what is in the file.
-        """
+        """Write arriving appends, until cancelled or until the disk fails with a StoreError."""
         while True:
             while not self.waiting:
                 self._arrived.clear()
@@ -78,7 +76,7 @@ class ChannelLog:
     async def append(self, source: int, message: LogMessage) -> int:
         """The place of the message, once it is durable. Raise RpcError if the log refuses it for good.
 
-        A caller that is cancelled does not know what became of it: see ``settle``.
+        A cancelled caller does not know the outcome: see ``settle``.
         """
         append = Append(source, message)
         self._refuse(append)
@@ -93,12 +91,12 @@ class ChannelLog:
         return any(entry.source == source and entry.message.ts == ts for entry in reversed(self.entries))
 
     async def fence(self, source: int) -> None:
-        """Refuse the source. Returns when nothing of it can come into the log any more."""
+        """Refuse the source. Returns when none of its entries can come into the log any more."""
         self._fenced.add(source)
         await self._end_of_turn()
 
     async def follow(self, coordinator: int) -> None:
-        """Refuse every other coordinator than this newest one, in the same way."""
+        """Refuse every coordinator but this newest one, in the same way."""
         self.coordinator = min(self.coordinator, coordinator)
         await self._end_of_turn()
 
@@ -109,20 +107,18 @@ class ChannelLog:
         return self.entries[place - 1 :]
 
     async def _end_of_turn(self) -> None:
-        """What is being written is in the log; what waits is looked at again before it is written."""
+        """The line being written is in the log; waiting appends are checked again before they are written."""
         async with self._turn:
             pass
 
     def _refuse(self, append: Append) -> None:
-        """Raise RpcError if the log does not take the entry."""
         source, ts = append.source, append.message.ts
         if source in self._fenced or (source < 0 and source != self.coordinator):
-            raise RpcError(f"{self.channel} refuses source {source}: its session is over; register again")
+            raise RpcError(f"{self.channel} refuses source {source}: its session has ended; register again")
         if (source, ts) in self.given_up:
             raise RpcError(f"{self.channel} refuses message {ts} of source {source}: it was given up")
 
     def _take(self) -> list[Append]:
-        """What waits and is not refused."""
         waiting, self.waiting = self.waiting, []
         taken = []
         for append in waiting:
@@ -164,7 +160,6 @@ class ChannelLog:
 
 
 def _line(entries: Sequence[Entry]) -> bytes:
-    """Entries as one line, without its end."""
     document = [[entry.place, entry.source, encode(entry.message)] for entry in entries]
     return checked(json.dumps(document, separators=(",", ":")).encode())
 

@@ -1,8 +1,8 @@
 """The sessions of proxies in etcd: keys under leases, which etcd ends by itself.
 
-Below the prefix, ``last`` is the number of the last session, ``alive/N`` is there while session N lives, and
-``known/N`` stays when it is over: empty until the logs refuse it, and then it says so. A number is taken and
-both keys are written in one transaction, so that no session has the number of another one.
+Below the prefix, ``last`` is the number of the last session, ``alive/N`` exists while session N lives, and
+``known/N`` stays after its end: empty until the logs refuse it, then marked. A number is taken and both keys
+are written in one transaction, so that no two sessions have one number.
 
 The revisions are those of etcd, which grow with every change of any key.
 """
@@ -20,22 +20,22 @@ from tidemark.impl.storage.etcd_client import EtcdCalls, EtcdClient, Json, KeyRa
 from tidemark.impl.values.report import SourceId
 
 REFUSED = b"refused"
-"""What is under ``known/N`` when the logs refuse session N."""
+"""The value of ``known/N`` when the logs refuse session N."""
 _WATCH_SECONDS = 1.0
-"""A watch that hears nothing is made anew: a silent connection may be dead."""
+"""A watch without events is renewed: a silent connection may be dead."""
 _DIGITS = 20
 """Of the number in a key, so that keys are in the order of numbers."""
 
 
 class EtcdSessions:
-    """A ``SessionStore`` of one process; close it at the end. A session is renewed by who has begun it.
+    """A ``SessionStore`` of one process; close it at the end. The process that has begun a session renews it.
 
-    Every call raises StoreError if etcd fails; what was asked may have been done or not.
+    Every call raises StoreError if etcd fails; the call may have taken effect.
 
     Args:
         endpoint: ``http://host:port``.
         fences: the logs.
-        prefix: before the names of all keys; stores with different prefixes know nothing of each other.
+        prefix: before the names of all keys; stores with different prefixes are independent.
         timeout: seconds for one call.
         client: calls the endpoint.
     """
@@ -57,7 +57,7 @@ class EtcdSessions:
         self._leases: dict[SourceId, str] = {}
 
     async def start(self) -> None:
-        """End what earlier processes have left, and let the logs refuse it.
+        """End the sessions of earlier processes, and make the logs refuse them.
 
         To be called once, by a process that knows that it is alone: no earlier one can have a session.
         """
@@ -68,19 +68,17 @@ class EtcdSessions:
             await self.fence(source)
 
     async def run(self) -> None:
-        """Leases run out in etcd: there is nothing to do. Ends by cancellation."""
+        """Leases run out in etcd: do nothing. Ends by cancellation."""
         await asyncio.Event().wait()
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
 
-    # What a proxy asks.
+    # For proxies.
 
     async def register(self, name: str, *, lease: float) -> SourceId:
-        """Begin a session: a number that no other one has had. etcd counts leases in whole seconds, and has a
-        least one.
-        """
+        """Begin a session under a new number. etcd counts leases in whole seconds, and has a least one."""
         granted = await self._client.call("/v3/lease/grant", {"TTL": str(math.ceil(lease)), "ID": "0"})
         while True:
             source = await self._register(name, granted["ID"])
@@ -89,7 +87,7 @@ class EtcdSessions:
                 return source
 
     async def _register(self, name: str, lease: str) -> SourceId | None:
-        """Take the number that follows the last one; None if somebody else has taken it meanwhile."""
+        """Take the number that follows the last one; None if another process has taken it."""
         found = (await self._client.call("/v3/kv/range", {"key": self._last})).get("kvs", [])
         last, version = (int(decode(found[0]["value"])), found[0]["version"]) if found else (0, "0")
         source = last + 1
@@ -111,12 +109,12 @@ class EtcdSessions:
             raise SessionEndedError(f"session {source} has run out; register again")
 
     async def end(self, source: SourceId) -> None:
-        """Leave in good order."""
+        """End the session."""
         lease = self._leases.pop(source, None)
         if lease is not None:
             await self._revoke(lease)
 
-    # What the root coordinator asks.
+    # For the root coordinator.
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
         """See SessionStore. The logs follow one coordinator at a time by themselves."""
@@ -134,12 +132,12 @@ class EtcdSessions:
                 return SessionEvent(change.revision, _source(change.key), change.there)
 
     async def fence(self, source: SourceId) -> None:
-        """See SessionStore. It is noted when the logs do refuse: who takes over in between fences again."""
+        """See SessionStore. It is noted after the logs refuse: a takeover in between fences again."""
         await self._fences.fence(source)
         await self._transaction(compare=[], success=[_put(_key(self._known, source), REFUSED)])
 
     async def _list(self) -> tuple[dict[SourceId, Json], dict[SourceId, Json], int]:
-        """The keys of the sessions that live, those of all, and the revision of both, by number."""
+        """The keys of the live sessions, those of all, and the revision of both, by number."""
         ranges = [{"request_range": keys.request()} for keys in (self._alive, self._known)]
         answer = await self._transaction(compare=[], success=ranges)
         alive, known = (

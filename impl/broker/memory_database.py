@@ -10,7 +10,7 @@ from tidemark.impl.storage.transactions import Row
 
 
 class MemoryDatabase:
-    """Tables in memory, which are there as long as this object. Closing it undoes what was not committed."""
+    """Tables in memory, which exist as long as this object. Closing it rolls back."""
 
     def __init__(self) -> None:
         self._connection = sqlite3.connect(":memory:", isolation_level=None)

@@ -1,4 +1,4 @@
-"""Packs of one virtual channel for its data node: what its consumer hands over, as rows to store."""
+"""Packs of one virtual channel for its data node: the packs of its consumer, as rows to store."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tidemark.impl.values.messages import DeleteMessage, InsertMessage, physical
 class PackReader:
     """A ``WriteAheadLog`` over the physical channels. A new incarnation of a node opens a new reader.
 
-    It reads a log from its beginning: a checkpoint says what is durable, and not where that ends in the file.
+    It reads a log from its beginning: a checkpoint has a timestamp, and no place in the file.
 
     dispatchers: of this incarnation of the node; None: each channel is read by itself.
 
     Attributes:
-        sources: by virtual channel where its packs come from.
-        ready: by virtual channel the pack that was taken last. It is given again until its end is consumed: a
-            caller that is cancelled has lost nothing.
+        sources: the source of packs by virtual channel.
+        ready: the last pack by virtual channel. It is given again until its end is consumed, so that a
+            cancelled caller loses none.
     """
 
     def __init__(self, log: EntryLog, *, dispatchers: NodeDispatchers | None = None) -> None:

@@ -1,4 +1,4 @@
-"""The physical channels as their readers see them, and as the store of the sessions commands them."""
+"""The physical channels for the store of the sessions."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tidemark.impl.values.report import SourceId
 
 
 class Fences(Protocol):
-    """The logs, as far as a store of sessions commands them."""
+    """The logs for a store of sessions."""
 
     async def fence(self, source: SourceId) -> None:
         """Every log refuses the source when this returns."""

@@ -1,4 +1,4 @@
-"""The logs as another process reads them: by following their files."""
+"""The logs for another process, which follows their files."""
 
 from __future__ import annotations
 

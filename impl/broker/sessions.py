@@ -1,9 +1,9 @@
-"""The sessions of proxies in one SQLite file, and with them whom the logs refuse.
+"""The sessions of proxies in one SQLite file, with the sources that the logs refuse.
 
 A session is a number that never comes again, under a lease. Every change has a revision, by which the root
-coordinator follows; old changes are forgotten, and who was not told of them has to list. A session that is
-over is fenced by the coordinator before it is forgotten; the file remembers it, so that logs that are opened
-again refuse the same sources.
+coordinator follows; old changes are forgotten, and a coordinator that has missed some has to list. The
+coordinator fences an ended session before it is forgotten; the file remembers it, so that reopened logs
+refuse the same sources.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ END = "UPDATE sessions SET state = 'ended' WHERE source = ? AND state = 'alive' 
 FENCE = "UPDATE sessions SET state = 'fenced' WHERE source = ?"
 NEXT = "SELECT revision, source, alive FROM changes WHERE revision > ? ORDER BY revision LIMIT 1"
 LAST = "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'changes'"
-"""The revision of the last change, also if it is forgotten: revisions grow by one."""
+"""The revision of the last change, even if forgotten: revisions grow by one."""
 FORGET = "DELETE FROM changes WHERE revision <= ?"
 
 
@@ -55,10 +55,10 @@ class SqliteSessions:
     """A ``SessionStore`` of one process; close it at the end.
 
     Args:
-        file: where the sessions are.
+        file: of the sessions.
         fences: the logs.
         clock: for the pauses between two looks at the leases.
-        steady: by which leases run out.
+        steady: counts the leases.
         keep: how many changes are remembered at least.
         database: the connection to the file.
     """
@@ -87,7 +87,7 @@ class SqliteSessions:
         )
 
     async def start(self) -> None:
-        """End what earlier processes have left, and let the logs refuse it.
+        """End the sessions of earlier processes, and make the logs refuse them.
 
         To be called once, by a process that knows that it is alone: no earlier one can have a session.
         """
@@ -99,7 +99,7 @@ class SqliteSessions:
             await self._fences.fence(source)
 
     async def run(self) -> None:
-        """End the sessions whose leases have run out, and forget old changes. Ends by cancellation."""
+        """End the sessions with expired leases, and forget old changes. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._look_seconds)
             async with self._transactions.begin() as database:
@@ -116,10 +116,10 @@ class SqliteSessions:
         """Close the file."""
         await self._transactions.close()
 
-    # What a proxy asks.
+    # For proxies.
 
     async def register(self, name: str, *, lease: float) -> SourceId:
-        """Begin a session: a number that no other one has had."""
+        """Begin a session under a new number."""
         async with self._transactions.begin() as database:
             expires = self._steady.monotonic() + lease
             [(source,)] = await database.execute(REGISTER, (name, lease, expires))
@@ -136,12 +136,12 @@ class SqliteSessions:
             raise SessionEndedError(f"session {source} has run out; register again")
 
     async def end(self, source: SourceId) -> None:
-        """Leave in good order."""
+        """End the session."""
         async with self._transactions.begin() as database:
             await self._end(database, source)
         self._tell()
 
-    # What the root coordinator asks.
+    # For the root coordinator.
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
         """See SessionStore. The logs follow one coordinator at a time by themselves."""
@@ -176,7 +176,7 @@ class SqliteSessions:
             await changed.wait()
 
     async def fence(self, source: SourceId) -> None:
-        """See SessionStore. It is noted when the logs do refuse: who takes over in between fences again."""
+        """See SessionStore. It is noted after the logs refuse: a takeover in between fences again."""
         await self._fences.fence(source)
         async with self._transactions.begin() as database:
             await database.execute(FENCE, (source,))
@@ -190,6 +190,6 @@ class SqliteSessions:
         return int(last)
 
     def _tell(self) -> None:
-        """Wake those who wait for a change."""
+        """Wake the tasks that wait for a change."""
         self._changed.set()
         self._changed = asyncio.Event()

@@ -1,1 +1,1 @@
-"""What a client keeps between its calls."""
+"""A client: its calls, session, schemas and history."""

@@ -1,4 +1,4 @@
-"""What a user's program calls: collections, inserts, deletes, reads with a consistency level, flushes."""
+"""The calls of a user's program: collections, inserts, deletes, reads with a consistency level, flushes."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
 
 @dataclass(frozen=True)
 class Result:
-    """What a read has brought: rows by key, those of a search nearest first; the guarantee that it had; the
-    moment of each channel.
-    """
+    """The result of a read: rows by key (nearest first), its guarantee, the moment of each channel."""
 
     rows: dict[int, str]
     guarantee: Timestamp
@@ -35,8 +33,8 @@ class Result:
 
 
 class Client:
-    """One client. It carries its session's timestamp along, keeps the versions of the collections that it
-    writes to, and notes what it does if it has a history.
+    """One client. It carries its session's timestamp along, keeps the versions of its collections, and notes
+    its operations if it has a history.
 
     Milvus: PyMilvus
 
@@ -56,21 +54,21 @@ class Client:
         return self._known(answer["ts"])
 
     async def alter(self, collection: str, schema: str) -> Timestamp:
-        """Give a collection another schema. The timestamp of the change: what is written later is for it."""
+        """Give a collection another schema. The timestamp of the change: later writes are for it."""
         answer = await self._call("alter", collection, {}, schema=schema)
         return self._known(answer["ts"])
 
     async def drop(self, collection: str) -> Timestamp:
-        """End a collection. The timestamp from which on nothing is written to it."""
+        """Drop a collection. The timestamp after which no row is written to it."""
         answer = await self._call("drop", collection, {})
         return self._known(answer["ts"])
 
     async def load(self, collection: str) -> None:
-        """Have a collection served that was released. A new collection is served."""
+        """Serve a released collection again. A new collection is served."""
         await self._call("load", collection, {})
 
     async def release(self, collection: str) -> None:
-        """Have a collection served no more, until it is loaded. Its reads fail; writes go on."""
+        """Stop serving a collection, until it is loaded. Its reads fail; writes continue."""
         await self._call("release", collection, {})
 
     async def create_alias(self, alias: str, collection: str) -> Timestamp:
@@ -78,15 +76,15 @@ class Client:
         return await self._change_alias("create_alias", alias=alias, collection=collection)
 
     async def alter_alias(self, alias: str, collection: str) -> Timestamp:
-        """Let an alias point to another collection. The timestamp: what is written later goes to that one."""
+        """Point an alias to another collection. The timestamp: later writes go to that one."""
         return await self._change_alias("alter_alias", alias=alias, collection=collection)
 
     async def drop_alias(self, alias: str) -> Timestamp:
-        """End an alias."""
+        """Drop an alias."""
         return await self._change_alias("drop_alias", alias=alias)
 
     async def insert(self, collection: str, rows: Mapping[int, str]) -> Timestamp:
-        """Insert rows by key; a key that is there already is not looked for. Their timestamp.
+        """Insert rows by key, without a look for existing keys. Their timestamp.
 
         If the collection has changed since its schema was read, the schema is read again and the rows are
         sent once more: see ``SchemaCache.retried``.
@@ -113,7 +111,7 @@ class Client:
         keys: Iterable[int] | None = None,
         at_least: Timestamp = ZERO,
     ) -> Result:
-        """Read all rows, or those of some keys. ``at_least``: what a customized read has to see."""
+        """Read all rows, or those of some keys. ``at_least``: the guarantee of a customized read."""
         chosen = None if keys is None else sorted(set(keys))
         return await self._read("query", collection, level, at_least, keys=chosen)
 
@@ -126,8 +124,8 @@ class Client:
         level: ConsistencyLevel = ConsistencyLevel.BOUNDED,
         at_least: Timestamp = ZERO,
     ) -> Result:
-        """Read the ``limit`` rows whose keys are nearest to ``near``, nearest first. What it may miss is what
-        a query of this level may miss. Raises ValueError for a limit below 1.
+        """Read the ``limit`` rows whose keys are nearest to ``near``, nearest first. It may miss the same
+        rows as a query of this level. Raises ValueError for a limit below 1.
         """
         asked = Nearest(near, limit)
         return await self._read(
@@ -145,11 +143,10 @@ class Client:
         return self._found(answer)
 
     def _named(self, level: ConsistencyLevel, at_least: Timestamp) -> Timestamp:
-        """What a read of this level names itself."""
         return self.session.timestamp if level is ConsistencyLevel.SESSION else at_least
 
     def _found(self, answer: Json) -> Result:
-        """What an answer has brought; the session carries its moment along."""
+        """The result of an answer; the session carries its moment along."""
         found = Result(dict(answer["rows"]), answer["guarantee"], answer["moments"])
         self.session.saw(found.moment)
         return found
@@ -164,9 +161,9 @@ class Client:
     ) -> AsyncIterator[Result]:
         """Read all rows by key, ``size`` keys a page. The last page is not full, and may be empty.
 
-        Every page shows of each channel the moment of the first one: what is written meanwhile is on none,
-        and all pages together are one answer. It may miss what a query of this level may miss. Pages are not
-        in the history, which knows whole answers. Raises ValueError for a size below 1, with the first page.
+        Every page shows of each channel the moment of the first one: later rows are on none, and all pages
+        together are one answer. It may miss the same rows as a query of this level. Pages are not in the
+        history, which knows whole answers. Raises ValueError for a size below 1, with the first page.
         """
         if size < 1:
             raise ValueError(f"the size of a page is {size}; ask for at least 1 row")
@@ -188,19 +185,19 @@ class Client:
         return len((await self.query(collection, level=level)).rows)
 
     async def flush(self, collection: str) -> Timestamp:
-        """Store what was acknowledged before. The timestamp up to which everything is stored."""
+        """Store all acknowledged rows. The timestamp up to which all rows are stored."""
         answer = await self._call("flush", collection, {})
         return self._known(answer["ts"])
 
     async def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         await self.connection.close()
 
     async def _version_of(self, collection: str) -> int:
         return int((await self.connection.call("describe", collection=collection))["version"])
 
     async def _change_alias(self, method: str, *, alias: str, **arguments: str) -> Timestamp:
-        """Change an alias, and forget which schema it had: its proxy knows the new one by now."""
+        """Change an alias, and forget its schema: its proxy knows the new one by now."""
         answer = await self.connection.call(method, alias=alias, **arguments)
         self.schemas.evict(alias)
         return self._known(answer["ts"])
@@ -210,7 +207,6 @@ class Client:
         return ts
 
     async def _call(self, operation: str, collection: str, facts: Json, **arguments: Any) -> Json:
-        """Call, and note the operation whatever comes of it."""
         method = "read" if operation in ("query", "search") else operation
         start = 0 if self._history is None else self._history.now()
         outcome, error, answer = "unknown", "", Json()

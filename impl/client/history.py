@@ -1,4 +1,4 @@
-"""What a client did and saw, one operation a line, written when it is over: for whoever judges it later.
+"""The operations of a client, one a line, written at their ends for later judgement.
 
 The form is that of ``tidemark evidence`` (docs/evidence.md). Keys are written as inclusive runs.
 """

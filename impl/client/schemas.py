@@ -1,4 +1,4 @@
-"""What a client keeps of the schemas of collections, and what it does when one has changed meanwhile."""
+"""A client's schemas of collections, and its retry after a change."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.impl.system.connection import RequestRefusedError
 
 Answer = TypeVar("Answer")
 MISMATCH = "SchemaMismatchError"
-"""What a proxy answers to rows that were made for another version than it knows."""
+"""A proxy's answer to rows of another version than it knows."""
 
 
 class SchemaCache:
@@ -17,11 +17,10 @@ class SchemaCache:
 
     Milvus: retryIfSchemaError
 
-    A request that was refused because of its version is made again with the one that a proxy has then, until
-    one is refused that is no newer than what was refused before: the proxies do not agree, or one is behind,
-    and the caller hears of it. (The client of Milvus goes on unless the version is the last that was refused:
-    while a change is told to the proxies, it may go back and forth between one that knows it and one that
-    does not.)
+    A request that was refused because of its version is repeated with the present version of a proxy, until a
+    version is refused that is no newer than the one before: the proxies do not agree, or one is behind, and
+    the caller gets the error. (The client of Milvus repeats it unless the version is the last refused one:
+    during a change it may go back and forth between a proxy that knows it and one that does not.)
 
     Args:
         describe: asks a proxy for the version of a collection.
@@ -32,7 +31,7 @@ class SchemaCache:
         self._describe = describe
 
     async def version_of(self, collection: str) -> int:
-        """The version that is known, or the one that a proxy has now."""
+        """The known version, or the present one of a proxy."""
         if collection not in self.versions:
             self.versions[collection] = await self._describe(collection)
         return self.versions[collection]
@@ -42,9 +41,9 @@ class SchemaCache:
         self.versions.pop(collection, None)
 
     async def retried(self, collection: str, request: Callable[[int], Awaitable[Answer]]) -> Answer:
-        """Make a request for the version that is known, and again if that is not the present one.
+        """Make a request for the known version, and again if that is not the present one.
 
-        Raises what the request raises.
+        Raises the errors of the request.
         """
         refused = -1
         while True:

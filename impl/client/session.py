@@ -1,4 +1,4 @@
-"""The session of a client: the greatest timestamp that it knows, of its writes and of its answers."""
+"""The session of a client: the greatest timestamp of its writes and answers."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from tidemark.impl.timestamp import ZERO, Timestamp
 
 
 class Session:
-    """A session read carries ``timestamp`` along, whichever proxy it goes to. Its client then sees its own
-    writes, and never an older state than it has seen before. (The clients of Milvus note their writes only.)
+    """A session read carries ``timestamp`` along, to any proxy. Its client then sees its own writes, and
+    never an older state than before. (The clients of Milvus note their writes only.)
     """
 
     def __init__(self) -> None:

@@ -4,14 +4,14 @@
 every level, kills the process with SIGKILL, starts it again over the same files and reads once more. Exit
 code 0 when every answer is what its level promises; 1 when one is not, or the example cannot be played to its
 end; 2 for options or a directory that cannot be used; 130 after Ctrl-C. ``serve --dir PATH`` runs a cluster
-until its standard input ends; it prints its port as JSON.
+until its standard input ends; it prints its port as JSON. So do ``query-node`` and ``oracle``, each one role
+in a process of its own over the files of a cluster.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -19,17 +19,15 @@ from pathlib import Path
 
 from tidemark.impl.client.history import History
 from tidemark.impl.cluster.child import Child, child_cluster
-from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
 from tidemark.impl.cluster.leave import leave_messages
-from tidemark.impl.cluster.server import answers_of
+from tidemark.impl.cluster.processes import serve_cluster, serve_oracle, serve_query_node
 from tidemark.impl.system.command import run_command
-from tidemark.impl.system.line_server import LineServer
-from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.values.consistency import ConsistencyLevel
 
 TIME_LIMIT_SECONDS = 120.0
+SERVED = ("serve", "query-node", "oracle")
 SIZES = {
     "channels": "physical channels",
     "proxies": "proxies",
@@ -37,7 +35,7 @@ SIZES = {
     "segment_rows": "a segment with so many rows gets no more",
     "full_buffer_bytes": "bytes of a segment's buffer from which it is synced",
 }
-"""What of the configuration can be given as an option, and what it is."""
+"""Options of the configuration, with their meanings."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -48,22 +46,28 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "command",
         nargs="?",
-        choices=("example", "serve"),
+        choices=("example", *SERVED),
         default="example",
-        help="example (the default): the opening example, a kill and a recovery; serve: until the input ends",
+        help="example (the default): the opening example, a kill and a recovery; serve: a cluster until the"
+        " input ends; query-node, oracle: one role of it",
     )
     parser.add_argument("--dir", type=Path, help="directory of the cluster (example: a temporary one)")
+    parser.add_argument("--name", default="1", help="of a query node or an oracle (default 1)")
     for name, what in SIZES.items():
         default = getattr(ClusterConfig(), name)
         option = f"--{name.replace('_', '-')}"
         parser.add_argument(option, type=int, metavar="N", help=f"serve: {what} (default {default})")
-    parser.add_argument("--etcd", metavar="URL", help="serve: etcd for sessions (default: a file in --dir)")
+    parser.add_argument(
+        "--etcd",
+        metavar="URL",
+        help="serve, oracle: etcd for sessions or the window (default: a file in --dir)",
+    )
     given = parser.parse_args(arguments)
     settings = {name: value for name in (*SIZES, "etcd") if (value := getattr(given, name)) is not None}
-    if given.command == "serve":
+    if given.command in SERVED:
         if given.dir is None:
-            parser.error("serve needs --dir PATH: where the cluster keeps its files")
-        return run_command("cluster", lambda: serve(given.dir, ClusterConfig(**settings)))
+            parser.error(f"{given.command} needs --dir PATH: where the cluster keeps its files")
+        return run_command("cluster", lambda: _serve(given, ClusterConfig(**settings)))
     if settings:
         option = next(iter(settings)).replace("_", "-")
         parser.error(f"--{option} is an option of serve; the example has a configuration of its own")
@@ -75,21 +79,14 @@ def main(arguments: Sequence[str]) -> int:
         return run_command("cluster", lambda: example(Path(folder)))
 
 
-async def serve(directory: Path, config: ClusterConfig) -> int:
-    """Run a cluster until the input ends. Raises the failure of a role."""
-    cluster = Cluster(directory, config=config)
-    await cluster.start()
-    server = LineServer(answers_of(cluster.gateways))
-    say(json.dumps({"port": await server.start()}))
-    ended = asyncio.create_task(standard_input_ended())
-    failed = asyncio.create_task(cluster.wait_failed())
-    await asyncio.wait([ended, failed], return_when=asyncio.FIRST_COMPLETED)
-    if failed.done():
-        failed.result()
-    failed.cancel()
-    await server.stop()
-    await cluster.stop()
-    return 0
+async def _serve(given: argparse.Namespace, config: ClusterConfig) -> None:
+    match given.command:
+        case "query-node":
+            await serve_query_node(given.dir, given.name)
+        case "oracle":
+            await serve_oracle(given.dir, given.name, config.etcd)
+        case _:
+            await serve_cluster(given.dir, config)
 
 
 async def example(directory: Path) -> int:
@@ -131,7 +128,7 @@ async def _stories(child: Child, history: Path) -> list[Story]:
 
 
 async def _read_again(child: Child, stories: list[Story], history: Path) -> None:
-    """A strong read of each collection: what was acknowledged is there, whether it was flushed or not."""
+    """A strong read of each collection: acknowledged rows are there, flushed or not."""
     reader = await child.client(1, history=History(history, client="client 3", process="p3"))
     for story in stories:
         await search(reader, story, EXPECTED[-1], level=ConsistencyLevel.STRONG)

@@ -1,7 +1,7 @@
-"""Compares what is stored with what the log says: every row once, none twice, none invented.
+"""Compares the stored rows with the log: every row once, none twice, none invented.
 
-A delete is a row of a level-zero segment. It is stored as well if its binlog was dropped: the object is still
-there. A row may be gone from a segment that was written anew, if a newer delete of its key is in the log.
+A delete is a row of a level-zero segment. It stays stored if its binlog was dropped: the object still exists.
+A row may be missing from a segment that was written anew, if the log has a newer delete of its key.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A cluster, or a part of one, in a process of its own, for those who want to kill it."""
+"""A cluster, or a part of one, in a process of its own, which can be killed."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tidemark.impl.system.connection import TcpConnection
 
 
 class ChildEndedError(ImplementationError):
-    """A process has ended before it was ready, or in bad order."""
+    """A process ended before it was ready, or with an error."""
 
 
 class Child:
-    """One process that prints its port as JSON when it serves, and ends when its input ends.
+    """A process that prints its port as JSON when it serves, and ends when its input ends.
 
     seconds: from its start to that line.
     """
@@ -51,9 +51,7 @@ class Child:
 
 
 async def spawn(module: str, *options: str) -> asyncio.subprocess.Process:
-    """Start a process, and do not wait until it serves. A Ctrl-C at the terminal does not reach it: who has
-    started it ends it.
-    """
+    """Start a process without waiting until it serves. Ctrl-C does not reach it: its parent ends it."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", module, *options),
@@ -80,7 +78,7 @@ async def start(module: str, *options: str) -> Child:
 
 
 def cluster_command(directory: Path, *options: str) -> tuple[str, ...]:
-    """What starts a cluster over a directory, which may hold what earlier processes have left."""
+    """The command for a cluster over a directory, new or used."""
     return ("tidemark.impl.cluster", "serve", "--dir", str(directory), *options)
 
 

@@ -1,4 +1,4 @@
-"""The embedded cluster: the roles put together, started in the order in which they need each other."""
+"""The embedded cluster: the roles put together, started in the order of their dependencies."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ Changing = Callable[Concatenate["Cluster", P], Coroutine[Any, Any, CollectionVer
 
 
 def _outlives_its_proxy(change: Changing[P]) -> Changing[P]:
-    """A change of metadata goes to its end although the proxy ends that has asked for it."""
+    """A change of metadata is completed even if its proxy ends."""
 
     async def call(self: Cluster, /, *args: P.args, **kwargs: P.kwargs) -> CollectionVersion:
         return await self.changes.call(change(self, *args, **kwargs), name=change.__name__, deadline=None)
@@ -63,7 +63,7 @@ def _outlives_its_proxy(change: Changing[P]) -> Changing[P]:
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterParts:
-    """Which class plays which part of the roles. A variant replaces one of them by a subclass."""
+    """The classes of the parts; a variant replaces one of them by a subclass."""
 
     data_node: DataNodeParts | None = None
     proxy: ProxyParts | None = None
@@ -95,10 +95,10 @@ class Cluster:
         self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
         self._loads = asyncio.Lock()
-        """Held while a collection is loaded or released: what is stored is what the nodes were told last."""
+        """Held while a collection is loaded or released: the store has the last call to the nodes."""
 
     async def start(self) -> None:
-        """Take the directory, start every role, and recover what earlier processes have left."""
+        """Lock the directory, start every role, and recover the state of earlier processes."""
         self.directory.take()
         self._stack.callback(self.directory.give_back)
         foundation = self.foundation = Foundation(
@@ -124,7 +124,7 @@ class Cluster:
         await asyncio.gather(*(host.serving() for host in self.hosts))
 
     async def stop(self) -> None:
-        """End in good order. Nothing needs it: a killed process loses nothing that was acknowledged."""
+        """Stop in good order. It is not necessary: a killed process loses no acknowledged row."""
         await self.supervisor.stop()
         await self._stack.aclose()
 
@@ -185,9 +185,9 @@ class Cluster:
         return tuple(virtual(names[(number + shard) % len(names)], number, shard) for shard in range(shards))
 
     async def _reopen(self) -> None:
-        """Serve what the catalogue names and nobody has released, and let the data node store the end of
-        every channel that has not ended: that of a dropped collection whose name was used again is in the
-        catalogue no more.
+        """Serve the collections of the catalogue that are not released. The data node stores the end of every
+        channel that has not ended: the catalogue no longer names a dropped collection whose name was used
+        again.
         """
         records = list(self.catalog.meta.versions.values())
         known = self.storage.coordinator.channels
@@ -198,7 +198,6 @@ class Cluster:
         await self._serve([record for record in records if record.number not in released])
 
     async def _open(self, record: CollectionVersion) -> None:
-        """Let data node and query nodes serve the channels of a new collection."""
         await self.storage.open(record.channels)
         await self._serve([record])
 
@@ -220,7 +219,7 @@ class Cluster:
 
     @_outlives_its_proxy
     async def drop(self, name: str) -> CollectionVersion:
-        """End a collection. Its data node stores what precedes the end, then its channels are collected."""
+        """Drop a collection. Its data node stores what precedes the drop, then its channels are collected."""
         record = await self.catalog.drop(name)
         async with self._loads:
             await self._releases.discard(record.number)
@@ -244,7 +243,7 @@ class Cluster:
 
     @_outlives_its_proxy
     async def load(self, name: str) -> CollectionVersion:
-        """Have a collection served that was released, also by the processes that follow."""
+        """Serve a released collection again, also in later processes."""
         async with self._loads:
             record = self._present(name)
             await self._releases.discard(record.number)
@@ -253,9 +252,7 @@ class Cluster:
 
     @_outlives_its_proxy
     async def release(self, name: str) -> CollectionVersion:
-        """Have a collection served no more, also by the processes that follow, until it is loaded. Reads of
-        it fail, also those that wait.
-        """
+        """Stop serving a collection, also in later processes, until it is loaded. All its reads fail."""
         async with self._loads:
             record = self._present(name)
             await self._releases.add(record.number)
@@ -263,7 +260,6 @@ class Cluster:
         return record
 
     async def _release(self, record: CollectionVersion) -> None:
-        """Take it from the query nodes, and then its streams from the proxies."""
         await self.replicas.release(record.title)
         for requests in self.requests:
             requests.release(record.title)

@@ -16,14 +16,14 @@ class ClusterConfig:
     proxies, query_nodes: how many.
     tick_seconds: period of the proxies' reports and of the DDL source's (200 ms in Milvus).
     lease_seconds: of a proxy's session.
-    graceful_ts: what a bounded read may miss (5 s in Milvus).
-    segment_rows: a segment that was given so many rows gets no more.
+    graceful_ts: the allowed staleness of a bounded read (5 s in Milvus).
+    segment_rows: a segment of this many rows gets no more.
     full_buffer_bytes: a segment's buffer of this size is stored.
     checkpoint_ts: how often a channel checkpoint is reported, in message time.
-    packs, lag_seconds: how many packs a node may leave behind for a channel (16 in Milvus), and how long
-        (3 s), before that channel gets a dispatcher of its own.
+    packs, lag_seconds: how many packs of a channel may wait at a node (16 in Milvus), and how long (3 s),
+        before the channel gets a dispatcher of its own.
     compaction_seconds: pause between two rounds in which deletes are brought into segments.
-    etcd: where the sessions of the proxies are, as ``http://host:port``; by default in a file.
+    etcd: the address of the store of sessions, ``http://host:port``; by default a file.
     """
 
     channels: int = 2

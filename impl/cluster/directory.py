@@ -1,4 +1,4 @@
-"""The directory of a cluster: where everything is, and the lock that keeps a second process out."""
+"""The directory of a cluster: its paths, and the lock that keeps a second process out."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tidemark.impl.errors import ClusterLockedError
 
 
 class LockCalls(Protocol):
-    """What a ``ClusterDirectory`` asks of the system for its lock."""
+    """The calls of the system for the lock."""
 
     def open(self, path: Path, flags: int, mode: int, /) -> int:
         """Return a descriptor of a file. Raises OSError."""
 
     def flock(self, descriptor: int, operation: int, /) -> None:
-        """Lock what the descriptor stands for. Raises OSError if another one has it locked."""
+        """Lock the file of a descriptor. Raises OSError if another process has it locked."""
 
     def close(self, descriptor: int, /) -> None:
-        """Let go of a descriptor, and of its lock."""
+        """Close a descriptor, and release its lock."""
 
 
 class _SystemCalls:
@@ -30,7 +30,7 @@ class _SystemCalls:
 
 
 class ClusterDirectory:
-    """Paths below one directory. Whoever holds its lock knows that every earlier process is dead.
+    """Paths below one directory. The holder of its lock knows that every earlier process has ended.
 
     The kernel releases the lock with the process, also after SIGKILL. ``calls``: those of the system.
     """

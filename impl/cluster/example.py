@@ -6,7 +6,7 @@
     t12 delete A1             t14 search: A2
 
 A strong read has to give these answers. So does a customized one that names the timestamp of the write before
-it. The others may be older; what they may not be is decided for each answer, by ``promises``.
+it. The others may be older; ``promises`` checks each answer.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tidemark.impl.values.consistency import ConsistencyLevel
 A1, A2 = 1, 2
 NAMES = {A1: "A1", A2: "A2"}
 EXPECTED: tuple[tuple[int, ...], ...] = ((), (A1,), (A1, A2), (A2,))
-"""What the four searches find if nothing is older than the last write."""
+"""The results of the four searches if none is older than the last write."""
 EXACT = (ConsistencyLevel.STRONG, ConsistencyLevel.CUSTOMIZED)
 AHEAD_NS = 250_000_000
 """How far the oracle may be ahead of the clocks after a quick restart: its window, and an update."""
@@ -31,7 +31,7 @@ AHEAD_NS = 250_000_000
 
 @dataclass
 class Story:
-    """What has happened at one level: the keys that each search has found, and what is wrong with it."""
+    """The searches at one level: the keys that each has found, and its errors."""
 
     level: ConsistencyLevel
     promises: Promises

@@ -1,4 +1,4 @@
-"""What every other role rests on: the oracle, that of ids, the logs and the sessions."""
+"""The roles below all others: the oracle, that of ids, the logs and the sessions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from tidemark.impl.tso.server import OracleServer
 Sessions = SqliteSessions | EtcdSessions
 ORACLE, IDS = "oracle-1", "ids-1"
 WINDOW_NS = 200 * NANOSECONDS
-"""After a quick restart the oracle begins where the window has ended: no further ahead of the clock."""
+"""After a quick restart the oracle begins at the end of the window: this far ahead of the clock at most."""
 _LOOK_SECONDS = 0.002
 
 
 class Foundation:
-    """Oracles, broker and sessions of one process. Its directory is locked: earlier processes are dead."""
+    """Oracles, broker and sessions of one process. Its directory is locked: earlier processes have ended."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class Foundation:
             await self._until_it_serves(DirectOracle(server))
 
     async def _run_oracle(self, server: OracleServer) -> None:
-        """The oracle of an embedded cluster never ends by itself: its end is the cluster's."""
+        """The oracle of an embedded cluster never ends by itself: its end ends the cluster."""
         await server.run()
         raise NotLeaderError(f"the oracle has stopped: {server.stopped}; start the cluster again")
 

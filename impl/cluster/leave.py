@@ -1,6 +1,6 @@
-"""What a cluster leaves for ``tidemark evidence``: the messages of its logs, one line each.
+"""Writes the messages of a cluster's logs for ``tidemark evidence``, one line each.
 
-The form is that of docs/evidence.md; histories of clients are in theirs from the beginning.
+The form is that of docs/evidence.md; histories of clients already have theirs.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, Inse
 async def leave_messages(
     root: Path, file: Path, *, config: ClusterConfig, files: Files = SYSTEM_FILES
 ) -> int:
-    """Write all messages of a cluster that has ended into a file. How many there are.
+    """Write all messages of a stopped cluster into a file. Returns their number.
 
     ``files``: where both are. Raises StoreError for a log that cannot be read, OSError for the file.
     """

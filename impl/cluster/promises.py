@@ -1,8 +1,8 @@
-"""What a read may answer at its level, decided from what was written and what the answer says of itself.
+"""The allowed answers of a read at its level, from the writes and from the answer's guarantee and moments.
 
 Every answer names its guarantee and, for each channel, the moment that it shows. Two things are checked. The
-answer is exact: at its moments, which are at or above the guarantee, it holds every row that was inserted up
-to there and is not deleted again up to there, and no other. And the guarantee is what the level promises.
+answer is exact: at its moments, which are at or above the guarantee, it has every row that was inserted up to
+there and is not deleted again up to there, and no other. And the guarantee is the promise of the level.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Write:
 
 @dataclass
 class Promises:
-    """All writes to one collection, and what reads of it must show.
+    """All writes to one collection, and the promises of its reads.
 
-    bound: nanoseconds by which a bounded read may be late: the grace, and what the oracle may be ahead of
-    the proxies' clock.
+    bound: allowed lag of a bounded read in nanoseconds: the grace, and the lead of the oracle before the
+    proxies' clock.
     """
 
     bound: int
@@ -45,7 +45,7 @@ class Promises:
     def broken(
         self, result: Result, *, level: ConsistencyLevel, client: str, begun: int, named: Timestamp = 0
     ) -> list[str]:
-        """What is wrong with the answer to a read that has begun at this time: one sentence each.
+        """The broken promises of an answer to a read that began at this time: one sentence each.
 
         ``named``: the timestamp that a customized read has named.
         """

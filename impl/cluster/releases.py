@@ -1,4 +1,4 @@
-"""Which collections are served no more, in one SQLite file: a release outlives the process that was asked."""
+"""The released collections, in one SQLite file: a release outlives its process."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ class SqliteReleases:
         return tuple(number for (number,) in rows)
 
     async def add(self, number: int) -> None:
-        """The collection is released. Nothing happens if it was before."""
+        """Add a released collection. Does nothing if it is there."""
         async with self._transactions.begin() as database:
             await database.execute("INSERT OR IGNORE INTO released VALUES (?)", (number,))
 
     async def discard(self, number: int) -> None:
-        """The collection is loaded, or there is none of this number any more."""
+        """Remove a loaded or dropped collection."""
         async with self._transactions.begin() as database:
             await database.execute("DELETE FROM released WHERE number = ?", (number,))
 

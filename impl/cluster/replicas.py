@@ -1,4 +1,4 @@
-"""Which query nodes serve which collections, and answer their requests: all of them serve all."""
+"""The query nodes of a cluster: all of them serve all collections."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tidemark.impl.values.messages import is_level_zero
 
 
 def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = True) -> ChannelDescription:
-    """What a query node has to know of a channel, all at one moment.
+    """The description of a channel for a query node, all of one moment.
 
     levels: with the level-zero segments; without them the stream begins at the delete checkpoint.
     """
@@ -33,9 +33,9 @@ def describe(coordinator: Coordinator, channel: ChannelName, *, levels: bool = T
 
 
 class ReplicaSet:
-    """The query nodes of a cluster, and what the query coordinator knows: which collections are loaded.
+    """The query nodes of a cluster, and the query coordinator's loaded collections.
 
-    nodes: the living ones, by number. collections: by title, the channels that each of them serves.
+    nodes: the running ones, by number. collections: by title, the channels that each of them serves.
     queries: the channels of their requests.
     """
 
@@ -49,13 +49,11 @@ class ReplicaSet:
 
     @property
     def channels(self) -> list[ChannelName]:
-        """What each node serves."""
+        """The channels of each node."""
         return [channel for channels in self.collections.values() for channel in channels]
 
     async def load(self, collection: str, channels: Sequence[ChannelName]) -> None:
-        """Let every node serve the channels of a collection, and answer its requests. Nothing happens if it
-        is loaded.
-        """
+        """Every node serves the channels of a collection. Does nothing if it is loaded."""
         if collection in self.collections:
             return
         self.collections[collection] = tuple(channels)
@@ -63,7 +61,7 @@ class ReplicaSet:
         await asyncio.gather(*(self._serve(node, collection) for node in list(self.nodes.values())))
 
     async def release(self, collection: str) -> None:
-        """Serve a collection no more: reads of it fail. Nothing happens if it is not loaded."""
+        """Stop serving a collection: its reads fail. Does nothing if it is not loaded."""
         self.queries.release(collection)
         for node in self.nodes.values():
             self._leave(node, collection)
@@ -71,24 +69,22 @@ class ReplicaSet:
         await asyncio.gather(*(node.release(channel) for node in self.nodes.values() for channel in channels))
 
     async def kill(self, number: int) -> None:
-        """End a node in the middle of its work: what it has in memory is gone, and its reads fail."""
+        """End a node in the middle of its work: its memory is lost, and its reads fail."""
         node = self.nodes.pop(number)
         for collection in self.collections:
             self._leave(node, collection)
         await node.stop()
 
     async def revive(self, number: int) -> None:
-        """Start a node of this number anew: from binlogs, and from the log beyond the checkpoints. A load or
-        a release that comes meanwhile is for it, too.
-        """
+        """Start a node of this number anew, from binlogs and log. Later loads and releases apply to it."""
         node = self.nodes[number] = self._make(number)
         await asyncio.gather(*(self._serve(node, collection) for collection in self.collections))
 
     async def load_flushed(self) -> None:
-        """Let the nodes serve flushed segments from their binlogs, while the stream goes on.
+        """The nodes serve flushed segments from their binlogs, while the stream advances.
 
         Deletes up to the checkpoint are stored in level-zero segments, which each later load brings: the
-        nodes let go of them.
+        nodes drop them.
         """
         for channel in list(self.channels):
             described = describe(self._coordinator, channel)
@@ -113,7 +109,7 @@ class ReplicaSet:
             node.supervisor.check()
 
     async def _serve(self, node: QueryNode, collection: str) -> None:
-        """Take up the channels of a collection; answer its requests from then on."""
+        """Take up the channels of a collection, and answer its requests from then on."""
         channels = self.collections[collection]
         await asyncio.gather(*(node.watch(describe(self._coordinator, channel)) for channel in channels))
         if collection not in self.collections:  # it was released meanwhile, by this node too
@@ -124,7 +120,6 @@ class ReplicaSet:
         self._followers[collection, node.node_id] = node.supervisor.spawn(follow, name)
 
     def _leave(self, node: QueryNode, collection: str) -> None:
-        """Answer no more requests of a collection."""
         self.queries.unsubscribe(collection, node.node_id)
         follower = self._followers.pop((collection, node.node_id), None)
         if follower is not None:

@@ -1,4 +1,4 @@
-"""The cluster as clients reach it: what is asked of a proxy, over a connection or as a plain call."""
+"""The proxies of a cluster for clients, over a connection or as a plain call."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def answers_of(gateways: Sequence[Gateway]) -> Handler:
 
 
 async def answer(gateway: Gateway, method: str, given: Json) -> Json:
-    """Answer one request. Raises what the gateway raises, and ValueError for a request that is none."""
+    """Answer one request. Raises the errors of the gateway, and ValueError for a bad request."""
     match method:
         case "now":
             return {"ts": await gateway.now()}
@@ -69,7 +69,6 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
 
 
 async def _change(gateway: Gateway, method: str, given: Json) -> Json:
-    """Answer a request that changes a collection, or whether it is served."""
     name = given["collection"]
     match method:
         case "create":
@@ -87,7 +86,7 @@ async def _change(gateway: Gateway, method: str, given: Json) -> Json:
 
 
 class LocalConnection:
-    """A client's way to a proxy of its own process."""
+    """A client's connection to a proxy of its own process."""
 
     def __init__(self, gateway: Gateway) -> None:
         self._gateway = gateway
@@ -100,4 +99,4 @@ class LocalConnection:
             raise RequestRefusedError(type(failure).__name__, str(failure)) from failure
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""

@@ -1,4 +1,4 @@
-"""The side that stores: the data coordinator with its metadata, the data node, segments and flushes."""
+"""The storage side: the data coordinator with its metadata, the data node, segments and flushes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ DATA_NODE = "data-node-1"
 
 
 class StorageSide:
-    """Data coordinator and data node. ``parts``: which class plays which part of the node."""
+    """Data coordinator and data node. ``parts``: the classes of the node's parts."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class StorageSide:
     async def start(
         self, stack: AsyncExitStack, *, supervisor: Supervisor, take_number: Callable[[], int]
     ) -> None:
-        """Take up what was stored, and carry on with flushes that were not confirmed."""
+        """Load the stored records, and continue unconfirmed flushes."""
         stack.push_async_callback(self._meta.close)
         await self.coordinator.load()
         self.allocator = SegmentAllocator(
@@ -96,7 +96,7 @@ class StorageSide:
         supervisor.spawn(self._compact, "compactor")
 
     async def open(self, channels: Sequence[ChannelName]) -> None:
-        """Assign channels that are new, and let the node recover them."""
+        """Assign new channels, and let the node recover them."""
         for channel in channels:
             if channel not in self.coordinator.channels:
                 await self.coordinator.assign(channel, DATA_NODE)
@@ -105,7 +105,7 @@ class StorageSide:
 
     async def collect_dropped(self) -> None:
         """Delete the files of channels whose data node has stored everything up to their drop, and forget
-        their segments. Query nodes have let go of them.
+        their segments. Query nodes have released them.
         """
         for channel, record in list(self.coordinator.channels.items()):
             if record.dropped and not record.flush_requests:
@@ -113,11 +113,11 @@ class StorageSide:
                 await self._collector.forget(channel)
 
     async def resume_flushes(self) -> None:
-        """Carry on with the flushes that were asked for before the process has died."""
+        """Continue the unconfirmed flushes of an earlier process."""
         await self._flush_service.resume()
 
     async def _compact(self) -> None:
-        """Bring deletes into the files of segments, and rows out of them, from time to time."""
+        """Bring deletes into the files of segments, and remove deleted rows, from time to time."""
         while True:
             await self._clock.sleep(self._pause)
             for record in tuple(self.coordinator.channels.values()):

@@ -17,9 +17,9 @@ from tidemark.impl.values.messages import DeleteMessage, InsertMessage, rows_of
 
 
 async def rows_in_logs(root: Path, config: ClusterConfig, *, files: Files = SYSTEM_FILES) -> list[Row]:
-    """What the logs hold, as rows that are to be stored: a delete is a row of its level-zero segment.
+    """The messages of the logs as rows to store: a delete is a row of its level-zero segment.
 
-    ``files``: where they are. Raises StoreError for a log that cannot be read.
+    ``files``: their file system. Raises StoreError for a log that cannot be read.
     """
     directory = ClusterDirectory(root)
     return [
@@ -34,10 +34,10 @@ async def rows_in_logs(root: Path, config: ClusterConfig, *, files: Files = SYST
 async def audit_cluster(
     root: Path, config: ClusterConfig, *, files: Files = SYSTEM_FILES, database: Database | None = None
 ) -> Audit:
-    """What is stored in recorded binlogs, against the logs: complete after a flush.
+    """Compares recorded binlogs with the logs: complete after a flush.
 
-    ``files``: where both are. ``database``: the connection to the records. Raises StoreError for records or
-    a log that cannot be read.
+    ``files``: the file system of both. ``database``: the connection to the records. Raises StoreError for
+    records or a log that cannot be read.
     """
     directory = ClusterDirectory(root)
     meta = SqliteMetaStore(directory.meta, database=database)

@@ -1,8 +1,8 @@
-"""A trace of the time tick, as a cluster writes it on purpose: one line a step (docs/traces.md).
+"""A trace of the time tick, written by a cluster: one line a step (docs/traces.md).
 
 Every role runs in one event loop, and each step is noted in the section that makes it: their order is the
-real one. Physical channels: one, so that what a source reports is one number. The parts of this file do
-what the parts do that they are derived from, and note it.
+real one. There is one physical channel, so that a report is one number. The classes of this file do the same
+as their bases, and note it.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ class TimeTickTrace:
         self._issued: Timestamp = ZERO
 
     def note(self, action: str, see: dict[str, Any] | None = None, **arguments: Any) -> None:
-        """A step has been made."""
+        """Note a step."""
         step = {"n": "cluster", "s": len(self._steps), "t": time.monotonic_ns(), "k": self.channel}
         self._steps.append({**step, "a": action, "args": arguments, "see": see or {}})
 
     def note_message(self, ts: Timestamp, source: str = "") -> None:
-        """A source has asked for the timestamp of a message and has it: no other step falls between."""
+        """A source has asked for the timestamp of a message and has it, in one step."""
         name = message_name(ts)
         self._senders.setdefault(name, source)
         self.note("ask", m=name)
@@ -81,9 +81,9 @@ class TimeTickTrace:
         self.note("append", m=name)
 
     def write(self, file: Path) -> int:
-        """Write the trace. How many steps it has.
+        """Write the trace. Returns the number of its steps.
 
-        A message that has not come into the log by the end is left out: who would have sent it is not known.
+        A message that has not come into the log by the end is left out: its sender is unknown.
         """
         unknown = {name for name, source in self._senders.items() if not source}
         steps = [step for step in self._steps if step["args"].get("m") not in unknown]
@@ -107,7 +107,7 @@ class TimeTickTrace:
     # The parts.
 
     def parts(self) -> ClusterParts:
-        """The parts of a cluster that note what they do."""
+        """The parts of a cluster that note their steps."""
         return ClusterParts(proxy=self._proxy(), root_coord=self._root_coord(), log=self._log())
 
     def _log(self) -> type[ChannelLog]:
@@ -170,7 +170,7 @@ class _TracedSync(TimeTickSync):
         self._trace.note("forget", p=source_name(source))
 
     def _key(self, report: TimeTickReport) -> SourceId:
-        """Called in the section that accepts the report. What it promises was true when it was made."""
+        """Runs in the section that accepts the report. Its promise was true when it was made."""
         source = super()._key(report)
         if source in self.entries:
             name, value = source_name(source), report.value(self._trace.channel)
@@ -179,7 +179,7 @@ class _TracedSync(TimeTickSync):
         return source
 
     async def _close_if_complete(self) -> None:
-        """Nothing is awaited between the look, the round and its note."""
+        """No await between the look, the round and its note."""
         complete, dropped = self._is_complete(), self.rounds.dropped
         await super()._close_if_complete()
         if complete:
@@ -221,7 +221,7 @@ class _TracedScheduler(DdlScheduler):
 
 
 def source_name(source: SourceId) -> str:
-    """A source in the words of the trace: coordinators have numbers below 0 in the logs, too."""
+    """The name of a source in the trace: coordinators have numbers below 0 in the logs, too."""
     return DDL if source <= DDL_SOURCE else f"proxy-{source}"
 
 

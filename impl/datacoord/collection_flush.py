@@ -1,4 +1,4 @@
-"""A client's flush of a collection: end its segments, then ask for the timestamp, then flush each channel."""
+"""A client's flush of a collection: end its segments, then take the timestamp, then flush each channel."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The data coordinator: channel owners, channel checkpoints, binlog records and flush requests.
 
-Records are replaced in memory after they were stored. One lock covers check, store and memory, so that each
-answer is one change. The owner is checked under the same lock.
+Records are replaced in memory after they were stored. One lock covers owner check, comparison, store and
+memory, so that each answer is one change.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tidemark.impl.values.messages import is_level_zero
 
 
 class Coordinator:
-    """State: ``channels`` and ``segments``, the records by name and by id; ``lock``, who is being served.
+    """State: ``channels`` and ``segments``, the records by name and by id; ``lock``, over each change.
 
     Milvus: UpdateChannelCheckpoint, DataCoord
     """
@@ -47,7 +47,7 @@ class Coordinator:
         self.lock = SteppedLock(NoPreemption())
 
     async def load(self) -> None:
-        """Take up what was stored. To be called once, before anything else."""
+        """Load the stored records. To be called once, before anything else."""
         snapshot = await self._meta.load()
         self.channels = {record.channel: record for record in snapshot.channels}
         self.segments = {record.segment_id: record for record in snapshot.segments}
@@ -63,7 +63,7 @@ class Coordinator:
     def _living(self, channel: ChannelName) -> ChannelRecord:
         record = self.channel(channel)
         if record.dropped:
-            raise ChannelDroppedError(f"channel {channel!r} was dropped; what it held is durable, leave it")
+            raise ChannelDroppedError(f"channel {channel!r} was dropped; its rows are durable, leave it")
         return record
 
     def segments_of(self, channel: ChannelName) -> tuple[SegmentRecord, ...]:
@@ -75,7 +75,7 @@ class Coordinator:
         )
 
     async def assign(self, channel: ChannelName, node_id: str) -> None:
-        """Give the channel to a node. Coming back to its last owner keeps the term; another one fences it.
+        """Give the channel to a node. Its last owner keeps the term; another one gets a new term.
 
         Incarnations are counted by each node: the number of one says nothing of another's.
         """
@@ -93,10 +93,9 @@ class Coordinator:
     async def recover_channel(self, channel: ChannelName, node_id: str, session: int = 0) -> RecoveryAnswer:
         """Begin a new incarnation of the owner: saves of earlier ones are refused from now on.
 
-        A channel that is not assigned goes to the node. A question that comes again, repeated by its
-        incarnation or doubled by the network, keeps the term: a new one would fence the node that lives.
-        Raises NotOwnerError when another node has the channel, or a later incarnation; ChannelDroppedError
-        when there is nothing to recover.
+        A channel that is not assigned goes to the node. A repeated question, of the same incarnation or
+        doubled by the network, keeps the term: a new one would fence the running node. Raises NotOwnerError
+        when another node has the channel, or a later incarnation; ChannelDroppedError for a dropped channel.
         """
         async with self.lock.holding("coordinator.lock"):
             record = self._living(channel)
@@ -123,7 +122,7 @@ class Coordinator:
             )
 
     def seek_position(self, channel: ChannelName) -> EndPosition:
-        """From where the channel is read: no row at or below it is missing from the records.
+        """Where to begin reading the channel: no row at or below is missing from the records.
 
         The checkpoint; while there is none, the earliest position of a segment, or else the place where the
         collection begins. Raises UnknownChannelError, ChannelDroppedError.
@@ -135,7 +134,6 @@ class Coordinator:
         return EndPosition(self._earliest(positions) if positions else record.begins)
 
     def _positions(self, channel: ChannelName) -> list[Timestamp]:
-        """Positions of the segments that have one, and were not dropped."""
         known = [record.position() for record in self.segments_of(channel) if not record.dropped]
         return [position.ts for position in known if position is not None]
 
@@ -143,7 +141,7 @@ class Coordinator:
         return min(positions)
 
     async def save_binlog_paths(self, request: SaveBinlogPaths) -> SaveOutcome:
-        """Record a binlog with its segment's position and end, once however often it is asked."""
+        """Record a binlog with its segment's position and end, once for repeated calls."""
         async with self.lock.holding("coordinator.lock"):
             if not self._owner_may_write(request.channel, request.owner):
                 return SaveOutcome.NOT_OWNER
@@ -158,7 +156,7 @@ class Coordinator:
             return SaveOutcome.RECORDED
 
     async def _note_starts(self, request: SaveBinlogPaths) -> None:
-        """Record where segments begin, one by one, before the save. Nobody asks once there is a checkpoint.
+        """Record where segments begin, one by one, before the save. A checkpoint makes them unnecessary.
 
         In the order of the log: a segment that is not recorded yet, if this ends in between, has no row
         below a recorded position.
@@ -182,7 +180,6 @@ class Coordinator:
         return record.assigned_to == owner.node_id and record.term == owner.term
 
     def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        """The record with the request's rows, unless it has them already."""
         if not self._brings_rows(record, request):
             return record
         binlogs = record.binlogs if request.binlog is None else (*record.binlogs, request.binlog)
@@ -203,7 +200,7 @@ class Coordinator:
         )
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints) -> None:
-        """Raise checkpoints. What is not the sender's, or not larger, is left out, and the call succeeds."""
+        """Raise checkpoints. Others' positions and smaller ones are left out, and the call succeeds."""
         async with self.lock.holding("coordinator.lock"):
             accepted = [
                 replace(self.channels[reported.channel], checkpoint=reported.position.ts)
@@ -218,20 +215,19 @@ class Coordinator:
         return self._accepts_checkpoint(self.channels[reported.channel], reported)
 
     def _owner_may_checkpoint(self, channel: ChannelName, owner: Owner) -> bool:
-        """The assigned node in any incarnation: what it once had durable stays durable."""
+        """The assigned node in any incarnation: its durable rows stay durable."""
         record = self.channels.get(channel)
         return record is not None and record.assigned_to == owner.node_id
 
     def _accepts_checkpoint(self, record: ChannelRecord, reported: ChannelPosition) -> bool:
-        """Only a strictly larger position."""
         return reported.position.ts > record.checkpoint
 
     async def request_flush(
         self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
     ) -> None:
-        """Remember that a client waits for the rows up to ``flush_ts``, and for the end of the segments.
+        """Record that a client waits for the rows up to ``flush_ts``, and for the end of the segments.
 
-        Raises ChannelDroppedError: nothing of the channel can be asked for any more.
+        Raises ChannelDroppedError for a dropped channel.
         """
         async with self.lock.holding("coordinator.lock"):
             record = self._living(channel)
@@ -253,7 +249,7 @@ class Coordinator:
     async def confirm_flush(
         self, channel: ChannelName, flush_ts: Timestamp, segments: Iterable[SegmentId] = ()
     ) -> bool:
-        """Answer a client's poll; the request is forgotten with the answer True."""
+        """Answer a client's poll; True deletes the request."""
         segments = tuple(sorted(segments))
         async with self.lock.holding("coordinator.lock"):
             if not self.get_flush_state(channel, flush_ts, segments):
@@ -275,7 +271,7 @@ class Coordinator:
         return min([begins, *starts])
 
     async def replace_segment(self, before: SegmentRecord, after: SegmentRecord) -> None:
-        """Replace a segment's record, unless it has changed meanwhile."""
+        """Replace a segment's record, unless another call has changed it."""
         async with self.lock.holding("coordinator.lock"):
             if self.segments.get(before.segment_id) == before:
                 await self._meta.replace_segment(after)
@@ -284,8 +280,7 @@ class Coordinator:
     async def drop_channel(self, channel: ChannelName, owner: Owner) -> None:
         """The channel's last rows are recorded: no later checkpoint can bring it back.
 
-        Raises NotOwnerError unless it is the last incarnation that asks: a drop of an earlier one may be that
-        of another collection.
+        Raises NotOwnerError for an earlier incarnation, whose drop may be that of another collection.
         """
         async with self.lock.holding("coordinator.lock"):
             record = self.channel(channel)
@@ -297,7 +292,7 @@ class Coordinator:
             await self._save_channel(replace(record, checkpoint=DROPPED_CHECKPOINT, dropped=True))
 
     async def collect_channel(self, channel: ChannelName) -> None:
-        """Forget the segments of a dropped channel, and then its checkpoint. Its term stays.
+        """Delete the segments of a dropped channel, and then its checkpoint. Its term stays.
 
         Raises ChannelLivesError for a channel that its owner has not dropped.
         """
@@ -314,15 +309,15 @@ class Coordinator:
             await self._save_channel(ChannelRecord(channel, term=record.term, dropped=True, collected=True))
 
     async def create_channel(self, channel: ChannelName, begins: EndPosition) -> None:
-        """Make a channel whose rows lie behind ``begins``. A name that was used before gets a new term.
+        """Make a channel whose rows are behind ``begins``. A used name gets a new term.
 
-        Raises ChannelLivesError unless what had the name before was collected.
+        Raises ChannelLivesError if an earlier channel of the name was not collected.
         """
         async with self.lock.holding("coordinator.lock"):
             await self._make_channel(channel, begins, checkpoint=begins.ts)
 
     async def watch_channel(self, channel: ChannelName, begins: EndPosition) -> None:
-        """The same without a checkpoint: that is stored by ``begin_checkpoint``, or by a node's report."""
+        """The same without a checkpoint: ``begin_checkpoint``, or a node's report, stores it."""
         async with self.lock.holding("coordinator.lock"):
             await self._make_channel(channel, begins, checkpoint=NO_CHECKPOINT)
 

@@ -1,4 +1,4 @@
-"""Carries a client's flush from request to confirmation: remember, tell the node, poll."""
+"""Carries a client's flush from request to confirmation: record, call the node, poll."""
 
 from __future__ import annotations
 
@@ -58,9 +58,9 @@ class FlushService:
             await self._clock.sleep(self._config.poll_seconds)
 
     async def resume(self) -> None:
-        """Carry on with the requests that an earlier coordinator had not confirmed, all at the same time.
+        """Continue the unconfirmed requests of an earlier coordinator, all at the same time.
 
-        The code that starts a coordinator calls this: no client comes back by itself to ask again.
+        The code that starts a coordinator calls this: no client repeats its request.
         """
         async with asyncio.TaskGroup() as flushes:
             for channel in sorted(self._coordinator.channels):
@@ -71,7 +71,6 @@ class FlushService:
                     )
 
     def _segments_of(self, request: FlushRequest) -> Sequence[SegmentId]:
-        """What the client asked to be ended, as it was recorded."""
         return request.segments
 
     async def _tell_node(

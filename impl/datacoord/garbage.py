@@ -1,15 +1,15 @@
 """Deletes object files that no record names, and that none can name any more.
 
-A data node writes a file first and has it recorded after. So that no record names a file says nothing while
-its save may be under way. The path has the term of the writer, and the coordinator records nothing of an
-earlier term than the present one: an earlier file without a record is garbage. Of a dropped channel every
-file is: its owner drops it when the last message that may belong to it is recorded. Whoever reads a file is
-waited for. What is garbage stays garbage, so a deletion may come late, and be repeated after a crash.
+A data node writes a file first and has it recorded afterwards, so a file without a record may be waiting for
+its save. The path has the term of the writer, and the coordinator records no file of an earlier term than the
+present one: an earlier file without a record is garbage. Of a dropped channel every file is: its owner drops
+it when its last message is recorded. A file that a reader has is kept. Garbage stays garbage, so a deletion
+may come late, and be repeated after a crash.
 
-The records of a dropped channel go after the files that were seen. Its name is looked at ever after: a node
-that does not know of the drop may write a file at any time.
+The records of a dropped channel are deleted after its files. Its name is checked for ever: a node that does
+not know of the drop may write a file at any time.
 
-A file without a term in its path, of a compaction, is kept until its channel is dropped.
+A file of a compaction, without a term in its path, is kept until its channel is dropped.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ class ObjectFolder(Protocol):
         """The paths of the objects below a folder, sorted. None if there is no such folder."""
 
     async def delete(self, path: str) -> None:
-        """Delete an object. One that is not there counts as deleted."""
+        """Delete an object. An absent one counts as deleted."""
 
 
 class FileReaders:
-    """Who has been given which files, by name of the reader. State: ``given``."""
+    """The files that each reader has, by its name. State: ``given``."""
 
     def __init__(self) -> None:
         self.given: dict[str, tuple[str, ...]] = {}
 
     def lend(self, reader: str, paths: Iterable[str]) -> None:
-        """The reader may read these files until it gives them back, also when they are replaced."""
+        """The reader may read these files until it returns them, even if they are replaced."""
         self.given[reader] = (*self.given.get(reader, ()), *paths)
 
     def give_back(self, reader: str) -> None:
@@ -56,9 +56,9 @@ class FileReaders:
 
 
 class GarbageCollector:
-    """Looks at the channels of a coordinator one after another.
+    """Checks the channels of a coordinator one after another.
 
-    Errors of all methods: StoreError. What was deleted until then stays deleted.
+    Errors of all methods: StoreError. Deletions until then stay.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class GarbageCollector:
         self._preemption = preemption if preemption is not None else NoPreemption()
 
     async def collect(self) -> None:
-        """Delete what is garbage now, and then the records of dropped channels that have no file left."""
+        """Delete the present garbage, and then the records of dropped channels without files."""
         for channel in sorted(self._coordinator.channels):
             await self.delete_files(channel)
             await self.forget(channel)
@@ -88,7 +88,7 @@ class GarbageCollector:
                 await self._folder.delete(path)
 
     async def forget(self, channel: ChannelName) -> None:
-        """Forget the records of a dropped channel without files, unless a flush of it is unconfirmed."""
+        """Delete the records of a dropped channel without files, unless a flush of it is unconfirmed."""
         record = self._coordinator.channel(channel)
         if not record.dropped or record.collected or record.flush_requests:
             return
@@ -96,7 +96,7 @@ class GarbageCollector:
             await self._coordinator.collect_channel(channel)
 
     def is_garbage(self, channel: ChannelName, path: str) -> bool:
-        """Whether nothing names the file, nothing can name it any more, and nobody reads it."""
+        """Whether no record names the file or can name it, and no reader has it."""
         if self._readers.reads(path):
             return False
         record = self._coordinator.channel(channel)
@@ -105,7 +105,7 @@ class GarbageCollector:
         return self.has_passed(path, record.term) and path not in self._named(channel)
 
     def has_passed(self, path: str, term: int) -> bool:
-        """Whether the term of the writer is over: what it has sent is refused from now on."""
+        """Whether the term of the writer has ended: its saves are refused from now on."""
         found = _TERM.search(path)
         return found is not None and int(found[1]) < term
 

@@ -1,9 +1,9 @@
-"""Deletes on their way from level-zero segments into the files of segments, and out of them again.
+"""Brings deletes from level-zero segments into the files of segments, and removes them with their rows.
 
 The deletes of a level-zero binlog are written to each segment with older rows, as far as its filter knows
 their keys; then the binlog is dropped. A segment that has deletes is written anew without the rows that they
-remove. Whatever ends in the middle is begun again: a delete that is applied twice changes nothing, and an
-object that no record names is no part of a segment.
+remove. An interrupted step is begun again: a second application of a delete changes nothing, and an object
+that no record names is no part of a segment.
 
 Objects of replaced records stay in the store: a query node may still read them.
 """
@@ -25,11 +25,11 @@ KeyFilter = Callable[[Iterable[int]], Container[int]]
 
 
 class LevelZeroCompactor:
-    """Applies and drops level-zero binlogs, and rewrites segments. One at a time works on a segment.
+    """Applies and drops level-zero binlogs, and rewrites segments. One task at a time works on a segment.
 
     Milvus: DeltaLogs
 
-    Errors of all methods: StoreError, CorruptDataError. What was done until then stays done.
+    Errors of all methods: StoreError, CorruptDataError. Completed steps stay.
     """
 
     def __init__(
@@ -47,22 +47,22 @@ class LevelZeroCompactor:
         self.locks: dict[SegmentId, SteppedLock] = {}
 
     async def compact(self, channel: ChannelName) -> None:
-        """Apply the level-zero binlogs of the channel that are ripe, and drop them."""
+        """Apply the ripe level-zero binlogs of the channel, and drop them."""
         for level in self._ripe(channel):
             for record in self._older(channel, level):
                 await self._apply(level, record.segment_id)
             await self._drop(channel, level)
 
     async def rewrite(self, channel: ChannelName) -> None:
-        """Write the segments with deletes anew, without the rows that are removed."""
+        """Write the segments with deletes anew, without the removed rows."""
         for record in self._segments(channel):
             if record.compaction.deltas:
                 await self._rewrite(record.segment_id)
 
-    # Which binlogs, and which segments.
+    # The binlogs and segments.
 
     def _ripe(self, channel: ChannelName) -> list[BinlogRecord]:
-        """Those whose deletes the checkpoint has passed, and whose segments are all flushed.
+        """The binlogs whose deletes the checkpoint has passed, and whose segments are all flushed.
 
         Behind the checkpoint every row is recorded: each segment with a row that is older is known here.
         """
@@ -83,14 +83,12 @@ class LevelZeroCompactor:
         return [record for record in known if not is_level_zero(record.segment_id)]
 
     def _older(self, channel: ChannelName, level: BinlogRecord) -> list[SegmentRecord]:
-        """The segments with rows that are older than a delete of the binlog."""
         last = max(level.row_positions)
         return [record for record in self._segments(channel) if 0 < record.start() < last]
 
     # The three changes.
 
     async def _apply(self, level: BinlogRecord, segment_id: SegmentId) -> None:
-        """Write the deletes to the segment whose keys it may have."""
         async with self._alone(segment_id).holding("compaction.lock"):
             record = self._coordinator.segments[segment_id]
             if level.path in record.compaction.applied:
@@ -108,7 +106,7 @@ class LevelZeroCompactor:
             await self._coordinator.replace_segment(record, replace(record, compaction=changed))
 
     async def _drop(self, channel: ChannelName, level: BinlogRecord) -> None:
-        """Take the binlog out of its segment: every segment with older rows has its deletes."""
+        """Remove the binlog from its segment: every segment with older rows has its deletes."""
         await self._preemption.point("compaction.drop")
         for record in self._levels(channel):
             if level in record.binlogs:
@@ -138,7 +136,6 @@ class LevelZeroCompactor:
             )
 
     def _is_removed(self, row: Row, deletes: Iterable[Row]) -> bool:
-        """A delete of its key is newer."""
         return any(delete.key == row.key and delete.ts > row.ts for delete in deletes)
 
     async def _rows(self, binlogs: Iterable[BinlogRecord]) -> list[Row]:

@@ -11,7 +11,7 @@ from tidemark.impl.types import ChannelName, SegmentId
 
 @dataclass
 class Growing:
-    """The segment of a channel that takes rows, and how many it has been given."""
+    """The segment of a channel that takes rows, and the number of its rows."""
 
     segment_id: SegmentId
     rows: int = 0
@@ -20,11 +20,11 @@ class Growing:
 class SegmentAllocator:
     """Gives each row a segment at the moment at which its message is made.
 
-    A flush first ends the segments here, and asks the oracle for its timestamp afterwards: every row that was
-    given one of them has a smaller timestamp. So none of their rows follows a tick at the flush's timestamp.
+    A flush first ends the segments here, and asks the oracle for its timestamp afterwards: every row of these
+    segments has a smaller timestamp. So none of them follows a tick at the flush's timestamp.
 
-    What an earlier incarnation has left open gets no more rows, and ends with the next flush. A segment that
-    has ended is named by every flush until one of them is over: a flush that fails leaves nothing out.
+    An open segment of an earlier incarnation gets no more rows, and ends with the next flush. Every flush
+    names an ended segment until a flush has completed.
 
     Args:
         coordinator: knows the segments that have stored rows.
@@ -53,7 +53,7 @@ class SegmentAllocator:
         return growing.segment_id
 
     def end_all(self, channel: ChannelName) -> tuple[SegmentId, ...]:
-        """End the channel's segments: none of them is given a row from now on. Those that are not flushed."""
+        """End the channel's segments: they get no further row. Returns those that are not flushed."""
         ended = self.ended.setdefault(channel, [])
         for deletes in (False, True):
             growing = self.growing.pop((channel, deletes), None)
@@ -64,5 +64,5 @@ class SegmentAllocator:
         return tuple(sorted(dict.fromkeys([*ended, *left])))
 
     def forget(self, channel: ChannelName, flushed: Collection[SegmentId]) -> None:
-        """A flush is over: its segments are flushed, and need not be named again."""
+        """A flush has completed: its segments are flushed, and need not be named again."""
         self.ended[channel] = [known for known in self.ended[channel] if known not in flushed]

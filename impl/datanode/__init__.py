@@ -1,1 +1,1 @@
-"""The data node: it buffers the rows of a virtual channel, syncs them, and reports how far it has come."""
+"""The data node: it buffers the rows of a virtual channel, syncs them, and reports its checkpoint."""

@@ -1,4 +1,4 @@
-"""The write buffers of a node by channel, and what others ask of them: flush, checkpoint, acknowledgement."""
+"""The write buffers of a node by channel, and the calls for them: flush, checkpoint, acknowledgement."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class BufferManager:
         buffer.flush_ts = self._merge_flush_ts(buffer.flush_ts, flush_ts)
 
     def _merge_flush_ts(self, pending: Timestamp, asked: Timestamp) -> Timestamp:
-        """Requests may arrive in another order than they were made: the later timestamp covers both."""
+        """Requests may arrive out of order: the later timestamp covers both."""
         return max(pending, asked)
 
     def seal_segment(self, channel: ChannelName, segment_id: SegmentId, *, expires: Timestamp) -> bool:
@@ -70,7 +70,7 @@ class BufferManager:
     async def get_checkpoint(self, channel: ChannelName) -> tuple[Position, bool]:
         """The channel's checkpoint, and whether a pending flush waits for it to be reported.
 
-        The two reads have no common lock: a flush may be asked for in between.
+        The two reads have no common lock: a flush may arrive in between.
         """
         buffer = self.get(channel)
         checkpoint = buffer.get_checkpoint()
@@ -85,7 +85,7 @@ class BufferManager:
         return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
 
     async def notify_checkpoint_updated(self, call: CheckpointCall) -> None:
-        """The coordinator has answered a checkpoint call: forget a flush that lies strictly below it."""
+        """The coordinator has answered a checkpoint call: clear a flush timestamp strictly below it."""
         buffer = self.buffers.get(call.channel)
         if buffer is None:
             return
@@ -106,7 +106,6 @@ class BufferManager:
         return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
 
     def _biggest(self, held: Mapping[ChannelName, int]) -> ChannelName:
-        """The channel that holds most bytes; the first by name among equals."""
         return max(sorted(held), key=lambda channel: held[channel])
 
     def check_memory(self) -> SyncTask | None:

@@ -1,8 +1,8 @@
 """Reports channel checkpoints to the coordinator: merged by channel, batched, retried until acknowledged.
 
 Two loops feed one runner. The timer sends every pending task; the signal sends those marked by a flush. The
-lock ``_round`` makes their rounds exclude each other, as the single goroutine of the original does: a task
-can therefore not be deleted by one round while another still counts on it.
+lock ``_round`` makes their rounds exclude each other, like the single goroutine of the original: so no round
+deletes a task that another one is sending.
 """
 
 from __future__ import annotations
@@ -46,10 +46,9 @@ class CheckpointUpdater:
 
     Milvus: ChannelCheckpointUpdater, AddTask, updateCheckpoints, notifyChan
 
-    tasks: what is to be reported; a task stays until it, or something at or beyond it, was acknowledged.
+    tasks: pending reports; a task stays until its position or a greater one was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
     in_flight: calls between their sending and the clean-up.
-    sending: what the present round reports, sent already or not.
     """
 
     def __init__(
@@ -58,7 +57,6 @@ class CheckpointUpdater:
         self.tasks: dict[ChannelName, CheckpointTask] = {}
         self.in_flight: dict[ChannelName, CheckpointCall] = {}
         self.signal = asyncio.Event()
-        self.sending: tuple[CheckpointTask, ...] = ()
         self._round = asyncio.Lock()
         self._coordinator = coordinator
         self._clock = clock
@@ -66,7 +64,7 @@ class CheckpointUpdater:
         self._config = config
 
     async def add_task(self, task: CheckpointTask) -> None:
-        """Queue a checkpoint, merged with what is pending for its channel.
+        """Queue a checkpoint, merged with the pending one of its channel.
 
         One section: between the look-up and the replacement no clean-up can run. It is a coroutine because
         the original can be preempted here, and a variant of it may want to be.
@@ -80,11 +78,10 @@ class CheckpointUpdater:
             self._trigger()
 
     def _replaces(self, task: CheckpointTask, pending: CheckpointTask) -> bool:
-        """Newer, or a flush waits for what was not urgent before."""
+        """Newer, or a flush now waits for it."""
         return pending.position.ts < task.position.ts or (task.flush and not pending.flush)
 
     def _merge(self, task: CheckpointTask, pending: CheckpointTask) -> CheckpointTask:
-        """The greater position, and urgent if either was."""
         position = max(task.position, pending.position, key=lambda position: position.ts)
         return replace(task, position=position, flush=task.flush or pending.flush)
 
@@ -96,13 +93,13 @@ class CheckpointUpdater:
         self.tasks.pop(channel, None)
 
     async def run_timer(self) -> None:
-        """Send everything that is pending, each ``checkpoint_tick_seconds``. Ends by cancellation."""
+        """Send all pending tasks, each ``checkpoint_tick_seconds``. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._config.checkpoint_tick_seconds)
             await self._run_round(self._take_all)
 
     async def run_signal(self) -> None:
-        """Send what a flush waits for, at each signal. Ends by cancellation."""
+        """Send the tasks of flushes, at each signal. Ends by cancellation."""
         while True:
             await self.signal.wait()
             await self._preemption.point("updater.select")
@@ -131,7 +128,6 @@ class CheckpointUpdater:
 
     async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
         """Report the tasks in batches, a limited number of batches at a time; then clean up."""
-        self.sending = tuple(tasks)
         parallel, batches = self._config.max_parallel_rpcs, self._batches(tasks)
         finished: list[CheckpointCall] = []
         for at in range(0, len(batches), parallel):
@@ -141,10 +137,8 @@ class CheckpointUpdater:
             await self._preemption.point("updater.clean_up")
         for call in finished:
             self._clean_up(call)
-        self.sending = ()
 
     def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
-        """All tasks, cut into calls; the last one may be shorter."""
         size = self._config.max_positions_per_rpc
         return [tasks[at : at + size] for at in range(0, len(tasks), size)]
 
@@ -155,7 +149,7 @@ class CheckpointUpdater:
         return list(await asyncio.gather(*(self._send(batch) for batch in batches)))
 
     async def _send(self, batch: Sequence[CheckpointTask]) -> list[CheckpointCall]:
-        """One call. Returns what was acknowledged; after a failure nothing, and the tasks stay."""
+        """One call. Returns the acknowledged tasks; none after a failure, and the tasks stay."""
         calls = [CheckpointCall(task.channel, task.position, task.owner) for task in batch]
         for call in calls:
             self.in_flight[call.channel] = call
@@ -174,13 +168,12 @@ class CheckpointUpdater:
         return calls
 
     def _request(self, calls: Sequence[CheckpointCall]) -> UpdateCheckpoints:
-        """One position for each call."""
         return UpdateCheckpoints(
             positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
         )
 
     def _clean_up(self, call: CheckpointCall) -> None:
-        """Drop the pending task unless it has moved beyond what was acknowledged."""
+        """Drop the pending task unless it has moved beyond the acknowledged position."""
         pending = self.tasks.get(call.channel)
         if pending is not None and pending.position.ts <= call.position.ts:
             del self.tasks[call.channel]

@@ -25,7 +25,7 @@ from tidemark.impl.types import ChannelName, Owner, RecoveryAnswer, SegmentId
 
 @dataclass(frozen=True, kw_only=True)
 class DataNodePorts:
-    """The world as one data node sees it."""
+    """The world of one data node."""
 
     clock: Clock
     log: WriteAheadLog
@@ -36,7 +36,7 @@ class DataNodePorts:
 
 @dataclass(frozen=True, kw_only=True)
 class DataNodeParts:
-    """Which class plays which part. A variant of the node replaces one of them by a subclass."""
+    """The classes of the parts; a variant of the node replaces one of them by a subclass."""
 
     write_buffer: type[WriteBuffer] = WriteBuffer
     policies: Callable[[DataNodeConfig], Sequence[SyncPolicy]] = default_policies
@@ -55,7 +55,7 @@ class DataNode:
     ``supervisor.check()``.
 
     session: the number of this incarnation, greater than that of every earlier one with the same ``node_id``.
-    0 says nothing: each question for a channel then counts as that of a new incarnation.
+    0 means unknown: each question for a channel then counts as that of a new incarnation.
     """
 
     def __init__(
@@ -97,7 +97,7 @@ class DataNode:
             self.supervisor.spawn(self._run_memory_check, f"{self.node_id} memory check")
 
     async def stop(self) -> None:
-        """End all work. What is not durable is lost to this incarnation; the log has it."""
+        """End all work. Rows that are not durable are lost to this incarnation; the log has them."""
         await self.supervisor.stop()
 
     async def recover_channel(self, channel: ChannelName) -> ChannelPipeline:
@@ -113,7 +113,7 @@ class DataNode:
                 return self.open_channel(answer)
 
     def open_channel(self, answer: RecoveryAnswer) -> ChannelPipeline:
-        """Serve a channel from the position of the answer on, with nothing in memory."""
+        """Serve a channel from the position of the answer on, with an empty memory."""
         pipeline = self._build_pipeline(answer)
         self.buffers.register(pipeline.write_buffer)
         self.pipelines[answer.channel] = pipeline
@@ -166,18 +166,18 @@ class DataNode:
                 return
 
     def close_channel(self, channel: ChannelName) -> None:
-        """Forget a channel whose pipeline has ended. Rows that are not durable are left to the next owner."""
+        """Remove a channel whose pipeline has ended. The next owner handles rows that are not durable."""
         self.buffers.remove(channel)
         self.pipelines.pop(channel, None)
 
     def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
-        """Answer to FlushChannel: every row up to ``flush_ts`` is to be durable soon."""
+        """Answer FlushChannel: make every row up to ``flush_ts`` durable soon."""
         self.buffers.flush_channel(channel, flush_ts)
 
     async def seal_segments(
         self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp
     ) -> bool:
-        """Answer to SealSegments. False when some row of them may still be unconsumed: ask again later."""
+        """Answer SealSegments. False when some row of them may still be unconsumed: ask again later."""
         sealed = True
         for index, segment_id in enumerate(sorted(segments)):
             if index:

@@ -33,7 +33,7 @@ class MetaCache:
             self.segments[record.segment_id] = info
 
     def _phase_of(self, record: SegmentRecord) -> SegmentPhase:
-        """Unflushed segments restart as growing, whatever they were before the crash."""
+        """Unflushed segments restart as growing, in any phase before the crash."""
         if record.dropped:
             return SegmentPhase.DROPPED
         return SegmentPhase.FLUSHED if record.flushed else SegmentPhase.GROWING
@@ -54,7 +54,7 @@ class MetaCache:
         return self.segments.setdefault(segment_id, SegmentInfo(segment_id=segment_id))
 
     def seal(self, segment_id: SegmentId) -> None:
-        """Growing -> sealed. Sealing twice is harmless, and what has ended stays so."""
+        """Growing -> sealed. Repeated seals do no harm, and an ended segment stays so."""
         info = self.find_or_create(segment_id)
         if info.phase is SegmentPhase.GROWING:
             info.phase = SegmentPhase.SEALED

@@ -10,7 +10,7 @@ from tidemark.impl.types import ChannelName, Pack
 
 
 class ChannelPipeline:
-    """Consumes a channel until a close or a drop message. ``ended`` names which of them came.
+    """Consumes a channel until a close or a drop message. ``ended`` says which one came.
 
     Milvus: FlowGraph, ddNode
     """
@@ -38,7 +38,7 @@ class ChannelPipeline:
             await self.process(pack)
 
     async def process(self, pack: Pack) -> None:
-        """Take one pack through all nodes. What is buffered stays unsynced when the channel is closed."""
+        """Pass one pack through all nodes. Buffered rows stay unsynced when the channel is closed."""
         self.write_buffer.consume(self.recovery_filter.apply(pack))
         if pack.drop:
             await self._drop()
@@ -49,7 +49,7 @@ class ChannelPipeline:
             self.ended = "drop" if pack.drop else "close"
 
     async def _drop(self) -> None:
-        """Sync what is buffered as the last of each segment, and wait for that and for earlier syncs."""
+        """Sync the buffers as the last of each segment, and wait for these and earlier syncs."""
         self.time_tick_node.drop_mode = True
         self.write_buffer.drop_all()
         for task in list(self.write_buffer.tasks.values()):

@@ -1,4 +1,4 @@
-"""Sync policies: which segment buffers are to be written out now.
+"""Sync policies: they choose the segment buffers to write out now.
 
 A policy is a pure question about one segment. The write buffer asks it for each segment after each pack, and
 once more at the moment of the yield, because other work may have run in between.
@@ -6,7 +6,6 @@ once more at the moment of the yield, because other work may have run in between
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,13 +13,10 @@ from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.timestamp import Interval, Timestamp
 from tidemark.impl.types import NO_FLUSH, Position, SegmentId, SegmentPhase, StartPosition
 
-Jitter = Callable[[SegmentId], Interval]
-"""Extra age before a segment is stale, so that not all segments are synced at once."""
-
 
 @dataclass(frozen=True)
 class SegmentView:
-    """What a policy may look at. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
+    """A policy's view. ``start`` is None and ``memory_bytes`` 0 when the segment has no buffer.
 
     ``has_task_here``: a task of the segment that was yielded at this position is not finished yet.
     """
@@ -46,7 +42,7 @@ class SyncPolicy(Protocol):
         """Whether a pick ends the segment."""
 
     def picks(self, view: SegmentView) -> bool:
-        """Whether the segment is to be synced now."""
+        """Whether the segment should be synced now."""
 
 
 @dataclass(frozen=True)
@@ -65,35 +61,27 @@ class FullBuffer:
         return view.start is not None and view.memory_bytes >= self.limit_bytes
 
 
-def no_jitter(_segment_id: SegmentId) -> Interval:
-    """Every segment is stale at the same age."""
-    return 0
-
-
 @dataclass(frozen=True)
 class StaleBuffer:
-    """Picks a buffer whose start lies too far behind, in message time.
+    """Picks a buffer whose start is too old, in message time.
 
     Milvus: GetSyncStaleBufferPolicy
     """
 
     after: Interval
-    jitter: Jitter = no_jitter
     name: str = "stale"
     flushes: bool = False
 
     def picks(self, view: SegmentView) -> bool:
-        """Older than the limit plus the segment's jitter."""
-        if view.start is None:
-            return False
-        return view.consumed.ts - view.start.ts > self.after + self.jitter(view.segment_id)
+        """Older than the limit."""
+        return view.start is not None and view.consumed.ts - view.start.ts > self.after
 
 
 @dataclass(frozen=True)
 class SealedSegment:
     """Picks a sealed segment, with or without buffered rows, and makes it flushing.
 
-    Tasks of a segment are told apart by their positions. If one was yielded here and is not finished, the
+    Tasks of a segment are distinguished by their positions. If one was yielded here and is not finished, the
     last one waits for the next pack.
     """
 
@@ -107,7 +95,7 @@ class SealedSegment:
 
 @dataclass(frozen=True)
 class DroppedSegment:
-    """Picks what is still buffered of a dropped segment."""
+    """Picks the buffered rows of a dropped segment."""
 
     name: str = "dropped"
     flushes: bool = False
@@ -148,11 +136,11 @@ class MemoryPressure:
         return view.start is not None
 
 
-def default_policies(config: DataNodeConfig, *, jitter: Jitter = no_jitter) -> tuple[SyncPolicy, ...]:
+def default_policies(config: DataNodeConfig) -> tuple[SyncPolicy, ...]:
     """The policies that run after each pack, in order."""
     return (
         FullBuffer(limit_bytes=config.full_buffer_bytes),
-        StaleBuffer(after=config.stale_after_ts, jitter=jitter),
+        StaleBuffer(after=config.stale_after_ts),
         SealedSegment(),
         DroppedSegment(),
         FlushTimestamp(),

@@ -1,4 +1,4 @@
-"""What a new incarnation does with the rows that its predecessor had stored beyond the checkpoint."""
+"""The recovery filter: drops replayed rows that its predecessor had stored beyond the checkpoint."""
 
 from __future__ import annotations
 
@@ -24,6 +24,5 @@ class RecoveryFilter:
         return pack if len(kept) == len(pack.rows) else replace(pack, rows=kept)
 
     def _should_filter(self, row: Row) -> bool:
-        """Whether the row is recorded already."""
         recorded = self.recorded.get(row.segment_id)
         return recorded is not None and row.ts <= recorded.ts

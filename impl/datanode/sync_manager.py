@@ -81,7 +81,7 @@ class SyncManager:
             await self._back_off(task)
 
     async def _upload_once(self, task: SyncTask) -> bool:
-        """Write the binlog. False when it may be missing afterwards."""
+        """Write the binlog. False when it may be missing."""
         try:
             await self._store.put(task.path, task.rows)
         except StoreError:
@@ -89,7 +89,7 @@ class SyncManager:
         return True
 
     async def _save(self, task: SyncTask) -> bool:
-        """Ask the coordinator to record the upload once. False when that has to be repeated."""
+        """Ask the coordinator to record the upload once. False when the call must be repeated."""
         task.stage = SyncStage.SENDING
         try:
             outcome = await self._coordinator.save_binlog_paths(

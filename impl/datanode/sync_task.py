@@ -20,7 +20,7 @@ from tidemark.impl.types import (
 
 
 class SyncStage(Enum):
-    """How far a task has come at the node. Whether a sent save is recorded, the network knows."""
+    """Stage of a task at the node. Only the network knows whether a sent save is recorded."""
 
     QUEUED = "queued"
     UPLOADED = "uploaded"
@@ -29,7 +29,7 @@ class SyncStage(Enum):
 
 
 class SyncSink(Protocol):
-    """The write buffer as its tasks see it."""
+    """The write buffer for its tasks."""
 
     def knows_segment(self, segment_id: SegmentId) -> bool:
         """Whether the segment is in the metacache."""
@@ -70,7 +70,7 @@ class SyncTask:
 
     @property
     def path(self) -> str:
-        """Where the binlog goes. The term keeps incarnations apart: replayed rows land in other objects."""
+        """The path of the binlog. The term separates incarnations: replayed rows go to other objects."""
         name = f"term-{self.owner.term:06d}-position-{self.position.ts:020d}"
         return f"{self.channel}/segment-{self.segment_id}/{name}"
 

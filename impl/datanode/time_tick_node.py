@@ -39,7 +39,7 @@ class TimeTickNode:
         self._checkpoint_interval_ts = checkpoint_interval_ts
 
     async def operate(self, pack: Pack) -> None:
-        """Look at the checkpoint after a pack; the order of the tests is that of the original.
+        """Read the checkpoint after a pack; the order of the tests is that of the original.
 
         When the interval has passed, the report is not marked urgent even if a flush waits for it: the mark
         comes with the next tick.
@@ -71,5 +71,5 @@ class TimeTickNode:
         await self._updater.add_task(task)
 
     def _callback_for(self, _checkpoint: Position) -> Callback:
-        """What runs after the acknowledgement. It goes by the position of the call, maybe a merged one."""
+        """The callback after the acknowledgement. It uses the position of the call, maybe a merged one."""
         return self._buffers.notify_checkpoint_updated

@@ -1,7 +1,7 @@
 """The write buffer of one channel: rows in memory, syncs in flight, and the checkpoint that follows.
 
 No lock is held over an await. Each method without ``async`` is one atomic section on the event loop, so that
-a reader never sees a row that is neither buffered nor in flight.
+a reader always sees a row as buffered or in flight.
 """
 
 from __future__ import annotations
@@ -54,11 +54,11 @@ class WriteBuffer:
     Milvus: WriteBuffer, GetCheckpoint, deltaBuffer
 
     consumed: the end of the last pack consumed, or the position from which the channel was recovered.
-    flush_ts: rows up to it are to be durable soon; NO_FLUSH when nothing is asked.
+    flush_ts: rows up to it should become durable soon; NO_FLUSH without a request.
     buffers: rows in memory that no task has taken.
     tasks: tasks yielded and not yet finished, by (segment, position).
     in_flight: start positions of those tasks that carry rows. The checkpoint stays at or before each of them.
-    starts: where each segment begins of which this incarnation has read; saves tell it if ``tells_starts``.
+    starts: where each segment begins of which this incarnation has read; saves report it if ``tells_starts``.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class WriteBuffer:
         self._preemption = preemption
 
     def consume(self, pack: Pack) -> None:
-        """Buffer the rows of the pack and move on to its end."""
+        """Buffer the rows of the pack and advance to its end."""
         start = pack.start
         for row in pack.rows:
             info = self.metacache.find_or_create(row.segment_id)
@@ -110,7 +110,7 @@ class WriteBuffer:
         return True
 
     async def apply_policies(self) -> None:
-        """Start the syncs that are due after a pack. Each yield is a step of its own."""
+        """Start the syncs that the policies pick after a pack. Each yield is a step of its own."""
         for policy in self.policies:
             for segment_id in self._candidates():
                 if policy.picks(self.view(segment_id)):
@@ -151,7 +151,7 @@ class WriteBuffer:
         )
 
     def _yield(self, info: SegmentInfo) -> SyncTask:
-        """Take the buffer out and remember its start, in one section: no checkpoint read falls between."""
+        """Take the buffer and record its start in one section: no checkpoint read falls between."""
         buffer = self.buffers.pop(info.segment_id, None)
         task = SyncTask(
             channel=self.channel,
@@ -173,8 +173,8 @@ class WriteBuffer:
     def get_checkpoint(self) -> Position:
         """The greatest position at or before which every row is durable.
 
-        It stays at the earliest start of a buffer or of a sync in flight; without either, it is where the
-        buffer has come to.
+        It stays at the earliest start of a buffer or of a sync in flight; without either, it is the end of
+        the last pack.
         """
         earliest = (self._earliest_buffered(), self._earliest_in_flight())
         starts = [start for start in earliest if start is not None]
@@ -183,7 +183,6 @@ class WriteBuffer:
         return min(starts, key=lambda start: start.ts)
 
     def _earliest_buffered(self) -> StartPosition | None:
-        """The earliest start of a buffer."""
         starts = (buffer.start for buffer in self.buffers.values())
         return min(starts, key=lambda start: start.ts, default=None)
 

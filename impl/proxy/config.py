@@ -14,14 +14,14 @@ class ProxyConfig:
     Milvus: TimeTickInterval
 
     max_tasks: tasks that may wait for a worker (``proxy.maxTaskNum`` 1024).
-    parallel_tasks: tasks that are executed at the same time.
+    parallel_tasks: tasks that run at the same time.
     tick_seconds: period of the ticker (half of ``proxy.timeTickInterval``, 100 ms).
     report_seconds: period of the reports (``proxy.timeTickInterval`` 200 ms).
     tick_interval_ts: the same interval in units of timestamps. (The original adds nanoseconds, which come to
         763 ms; hazard 28.)
     produce_timeout: deadline of one append in seconds.
     report_timeout: deadline of one report in seconds.
-    id_batch: ids that are asked for at a time (200,000; there the oracle's counter has no limit).
+    id_batch: ids that are fetched at a time (200,000; there the oracle's counter has no limit).
     id_timeout: deadline of that question in seconds.
     """
 

@@ -1,4 +1,4 @@
-"""What clients ask of one proxy, whether they are in its process or come over the network."""
+"""The calls of clients to one proxy, local or over the network."""
 
 from __future__ import annotations
 
@@ -53,22 +53,22 @@ class Collections(Protocol):
         """Give a collection another schema."""
 
     async def drop(self, name: str) -> CollectionVersion:
-        """End a collection."""
+        """Drop a collection."""
 
     async def create_alias(self, alias: str, collection: str) -> CollectionVersion:
         """Create an alias of a collection; the name must be free."""
 
     async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
-        """Let an alias point to another collection."""
+        """Point an alias to another collection."""
 
     async def drop_alias(self, alias: str) -> CollectionVersion:
-        """End an alias."""
+        """Drop an alias."""
 
     async def load(self, name: str) -> CollectionVersion:
-        """Have a collection served that was released."""
+        """Serve a released collection again."""
 
     async def release(self, name: str) -> CollectionVersion:
-        """Have a collection served no more."""
+        """Stop serving a collection."""
 
 
 class Flushes(Protocol):
@@ -80,9 +80,7 @@ class Flushes(Protocol):
 
 @dataclass(frozen=True)
 class ReadReply:
-    """The rows (key, value) of an answer by key, those of a search nearest first; the moment of each channel;
-    what the read had to see.
-    """
+    """The rows (key, value) by key (nearest first), the moment of each channel, the guarantee."""
 
     guarantee: Timestamp
     moments: dict[ChannelName, Timestamp]
@@ -92,13 +90,13 @@ class ReadReply:
 class Gateway:
     """One proxy, as its clients see it. Every method raises errors of ``tidemark.impl.errors``.
 
-    Writes, reads, flushes and descriptions take a collection's name or an alias of it; what changes a
-    collection takes its name.
+    Writes, reads, flushes and descriptions take a collection's name or an alias of it; calls that change a
+    collection take its name.
 
-    Changes of metadata and flushes are tasks of one queue of the proxy, and go one by one; writes and reads
-    are tasks of two others. A description comes from the proxy's cache, and a timestamp from the oracle,
-    without a task. A write is checked against the metadata again when it has its timestamp, so that
-    none with a timestamp above a change was made for what the change has replaced.
+    Changes of metadata and flushes are tasks of one queue of the proxy, which runs one at a time; writes and
+    reads are tasks of two others. A description comes from the proxy's cache, and a timestamp from the
+    oracle, without a task. A write is checked against the metadata again when it has its timestamp, so that
+    no write with a timestamp above a change has the replaced schema.
     """
 
     def __init__(
@@ -120,7 +118,7 @@ class Gateway:
         self._flushes = flushes
 
     async def now(self) -> Timestamp:
-        """A new timestamp of the oracle, for who reads by himself."""
+        """A new timestamp of the oracle, for clients that read by themselves."""
         return await self._oracle.alloc(1)
 
     async def describe(self, collection: str) -> CollectionVersion:
@@ -137,7 +135,7 @@ class Gateway:
         return (await self._change(partial(self._collections.alter, collection, schema=schema))).changed
 
     async def drop(self, collection: str) -> Timestamp:
-        """End a collection. The timestamp from which on nothing is written to it."""
+        """Drop a collection. The timestamp after which no row is written to it."""
         return (await self._change(partial(self._collections.drop, collection))).changed
 
     async def create_alias(self, alias: str, collection: str) -> Timestamp:
@@ -145,19 +143,19 @@ class Gateway:
         return (await self._change(partial(self._collections.create_alias, alias, collection))).changed
 
     async def alter_alias(self, alias: str, collection: str) -> Timestamp:
-        """Let an alias point to another collection. What has a greater timestamp goes to that one."""
+        """Point an alias to another collection. Requests with a greater timestamp go to that one."""
         return (await self._change(partial(self._collections.alter_alias, alias, collection))).changed
 
     async def drop_alias(self, alias: str) -> Timestamp:
-        """End an alias. The timestamp from which on nothing goes by it."""
+        """Drop an alias. The timestamp from which on it is unknown."""
         return (await self._change(partial(self._collections.drop_alias, alias))).changed
 
     async def load(self, collection: str) -> None:
-        """Have a collection served that was released. Returns when every query node serves it."""
+        """Serve a released collection again. Returns when every query node serves it."""
         await self._change(partial(self._collections.load, collection))
 
     async def release(self, collection: str) -> None:
-        """Have a collection served no more: reads fail, also those that wait. Writes go on."""
+        """Stop serving a collection: reads fail, also waiting ones. Writes continue."""
         await self._change(partial(self._collections.release, collection))
 
     async def insert(
@@ -204,7 +202,7 @@ class Gateway:
     ) -> ReadReply:
         """Read all rows, those of some keys, the nearest, or a page of all. ``client_ts``: see ReadTask.
 
-        A further page shows the moments of the first, whatever its level. Raises UnknownChannelError if the
+        A further page shows the moments of the first one at any level. Raises UnknownChannelError if the
         collection has a channel that the first has not shown.
         """
         some = None if keys is None else tuple(keys)
@@ -226,7 +224,7 @@ class Gateway:
         return await self._call(QueueKind.QUERY, "query nodes", execute)
 
     async def flush(self, collection: str) -> Timestamp:
-        """Store every row that was acknowledged before. The timestamp up to which everything is."""
+        """Store every row that was acknowledged before. The timestamp up to which all rows are stored."""
 
         async def execute(proxy: Proxy, ts: Timestamp) -> Timestamp:
             del ts  # the flush takes its own, after the segments have ended

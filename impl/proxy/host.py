@@ -51,7 +51,7 @@ class ProxyHost:
         self._there = asyncio.Event()
 
     async def run(self) -> None:
-        """Serve until cancelled. Who waits for a proxy whose session ends hears that it has ended."""
+        """Serve until cancelled. Callers that wait for a proxy whose session ends get an error."""
         while True:
             source = await self._sessions.register(self.name, lease=self._lease)
             proxy = self.proxy = self._make(source)

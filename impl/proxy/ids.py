@@ -1,8 +1,8 @@
-"""The proxy's side of ids: a batch is fetched ahead, and tasks and rows get their ids from it.
+"""The proxy's side of ids: it fetches a batch ahead, and tasks and rows get their ids from it.
 
-Callers are served in the order in which they come. A batch is asked for by the proxy, not by the caller that
-finds none left: if that one is cancelled, the batch comes all the same. If it does not come, whoever waits at
-that time is told so; nobody waits for one time-out after another.
+Callers are served in order. The proxy fetches a batch in a task of its own, so that a cancelled caller loses
+none. If the fetch fails, all callers that wait at that time get the error, and none waits for a second
+time-out.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from tidemark.impl.timestamp import Batch
 
 @dataclass(eq=False)
 class IdRequest:
-    """Ids that are wanted together.
+    """Ids for one caller.
 
     runs: what was given so far, each of them consecutive ids.
-    failure: why there are no more; empty if nothing has failed while it waited.
+    failure: why there are no more; empty if no fetch has failed while it waited.
     """
 
     wanted: int
@@ -33,21 +33,21 @@ class IdRequest:
 
     @property
     def missing(self) -> int:
-        """How many ids were not given yet."""
+        """How many ids are still missing."""
         return self.wanted - sum(run.last - run.first + 1 for run in self.runs)
 
 
 class IdCache:
     """The ids of one proxy in one session. It is lost with the process: a new one fetches its own.
 
-    left: what was not given yet of the last batch; None if nothing is left.
+    left: the unused rest of the last batch; None without one.
     waiting: requests that have not all their ids, in the order in which they came.
     """
 
     def __init__(
         self, *, source: IdSource, preemption: Preemption, spawn: Spawn, batch: int, deadline: float
     ) -> None:
-        """``batch``: how many ids are asked for at least. ``deadline``: of a question, in seconds."""
+        """``batch``: how many ids a fetch asks for at least. ``deadline``: of a fetch, in seconds."""
         self.left: Batch | None = None
         self.waiting: list[IdRequest] = []
         self.turn = SteppedLock(preemption)
@@ -60,7 +60,7 @@ class IdCache:
         self._answered = asyncio.Event()
 
     async def take(self, count: int) -> tuple[Batch, ...]:
-        """Return ``count`` ids that nothing else gets, as runs of consecutive ones. Errors as for ``fill``.
+        """Return ``count`` new ids, as runs of consecutive ones. Errors as for ``fill``.
 
         They are not in the order in which they are given: another proxy has other batches.
         """
@@ -71,9 +71,7 @@ class IdCache:
         return tuple(request.runs)
 
     async def fill(self, request: IdRequest) -> None:
-        """Give a request its ids. Raise RpcError if the coordinator has no answer, and some are missing then:
-        those that it has are left out for ever.
-        """
+        """Give a request its ids. Raise RpcError if some are missing; the given ones are then not used."""
         self.waiting.append(request)
         try:
             async with self.turn.holding("ids.turn"):
@@ -84,7 +82,6 @@ class IdCache:
             self.waiting.remove(request)
 
     def _cut(self, request: IdRequest) -> None:
-        """Give the next ids of what is left."""
         assert self.left is not None
         first, last = self.left
         run = Batch(first, min(last, first + request.missing - 1))
@@ -92,7 +89,7 @@ class IdCache:
         request.runs.append(run)
 
     async def _wait(self, request: IdRequest) -> None:
-        """Return when something is left. It is the turn of this request."""
+        """Return when ids are left. It is the turn of this request."""
         while self.left is None or request.failure:
             if request.failure:
                 raise RpcError(f"no ids from the root coordinator: {request.failure}; ask again later")
@@ -117,9 +114,7 @@ class IdCache:
             self._answered.set()
 
     def fail(self, why: str) -> None:
-        """Refuse the requests that wait: the question has failed, or its task was cancelled, perhaps before
-        it had begun.
-        """
+        """Refuse the waiting requests: the fetch has failed, or its task was cancelled."""
         for request in self.waiting:
             request.failure = why
         self.asking = False

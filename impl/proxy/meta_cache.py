@@ -1,4 +1,4 @@
-"""What a proxy keeps of the metadata of collections."""
+"""A proxy's cache of the metadata of collections."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class MetaSource(Protocol):
     """The root coordinator as a proxy's cache sees it."""
 
     async def describe(self, name: str) -> CollectionVersion:
-        """The collection as it is now; see ``CollectionVersion.exists``. Raises RpcError."""
+        """The present version of the collection; see ``CollectionVersion.exists``. Raises RpcError."""
 
 
 class NoMetadata:
-    """The coordinator of a proxy that is asked for no metadata."""
+    """The coordinator of a proxy without metadata."""
 
     async def describe(self, name: str) -> CollectionVersion:
         """See MetaSource."""
@@ -28,7 +28,7 @@ class NoMetadata:
 
 @dataclass(eq=False, slots=True)
 class Flight:
-    """One question to the coordinator, for all who wait for its answer.
+    """One fetch from the coordinator, shared by all tasks that wait for it.
 
     Attributes:
         leader: the task that asks.
@@ -44,16 +44,16 @@ class Flight:
 
 
 class MetaCache:
-    """Entries of collections; a question at a time for each name; invalidations of the coordinator.
+    """Entries of collections; one fetch at a time for each name; invalidations of the coordinator.
 
     Milvus: globalMetaCache, GetCollectionID, GetCollectionSchema, RemoveCollection
 
-    An answer that is older than the last invalidation is given to those who waited for it, and not kept.
-    After an invalidation no task joins a question that was asked before it.
+    The cache does not keep an answer that is older than the last invalidation; the waiting tasks get it.
+    After an invalidation no task joins an earlier fetch.
 
     Args:
         source: the coordinator.
-        preemption: where something else may happen between an answer and its entry.
+        preemption: where other tasks may run between an answer and its entry.
     """
 
     def __init__(self, *, source: MetaSource, preemption: Preemption) -> None:
@@ -68,7 +68,7 @@ class MetaCache:
     async def get(self, name: str) -> CollectionVersion:
         """The collection, from the cache or from the coordinator.
 
-        A question that fails, or whose asker is cancelled, fails for the asker alone: the others ask again.
+        A fetch that fails, or whose asker is cancelled, fails for the asker alone: the others ask again.
 
         Raises RpcError if the coordinator does not answer, SessionEndedError after ``close``.
         """
@@ -90,7 +90,7 @@ class MetaCache:
         """The collection that a name means: of this name, or with this alias. Its version is that of the last
         change of either.
 
-        What is kept of an alias is the collection's name and number. The number is compared: an alias may be
+        The entry of an alias has the collection's name and number. The number is compared: an alias may be
         altered, and the name given to another collection, between the two lookups; the alias is looked up
         again then.
 
@@ -107,7 +107,7 @@ class MetaCache:
                 del self.entries[name]
 
     def _is_meant(self, alias: CollectionVersion, found: CollectionVersion) -> bool:
-        """Whether an alias has named what was found under its collection's name."""
+        """Whether an alias has named the collection that was found under its name."""
         return found.exists and found.number == alias.number
 
     async def _wait_for(self, flight: Flight) -> None:
@@ -144,18 +144,18 @@ class MetaCache:
         self.insert(answer)
 
     def insert(self, answer: CollectionVersion) -> None:
-        """Keep an answer, unless something newer is known."""
+        """Keep an answer, unless a newer version is known."""
         if answer.version >= self.floors.get(answer.name, 0):
             self.entries[answer.name] = answer
 
     def invalidate(self, name: str, version: int) -> None:
-        """Forget what is older than this version, and what is being asked."""
+        """Forget versions older than this one, and fetches under way."""
         self.floors[name] = max(self.floors.get(name, 0), version)
         self.entries.pop(name, None)
         self.shared.pop(name, None)
 
     def close(self) -> None:
-        """The session has ended: nothing is served any more."""
+        """The session has ended: the cache serves no more."""
         self.closed = True
         self.entries.clear()
         self.shared.clear()

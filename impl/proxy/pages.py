@@ -1,4 +1,4 @@
-"""One page of an iterator: which rows it shows, and of which moments (facts 6.2)."""
+"""One page of an iterator: its rows and moments (facts 6.2)."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ class Page:
     """A page of all rows of a collection, by key.
 
     limit: how many keys it shows at most. after: the greatest key of the page before; None for the first one.
-    moments: by channel what the first page has shown; none for the first page.
+    moments: the moment of the first page by channel; none for the first page.
 
     Raises ValueError for a limit below 1, and for a further page without moments: at the service times it
-    would show what the first page has not (B40).
+    would show rows that the first page lacks (B40).
     """
 
     limit: int
@@ -36,7 +36,7 @@ class Page:
 
     @property
     def first(self) -> ReadAnswer | None:
-        """What is left of the first page, if this is a further one."""
+        """The moments of the first page, if this is a further one."""
         return ReadAnswer((), self.moments) if self.moments else None
 
     def cut(self, rows: Sequence[tuple[int, str]]) -> tuple[tuple[int, str], ...]:

@@ -1,7 +1,6 @@
 """The edges of a proxy: the oracle, the message streams and the root coordinator.
 
-As in ``tidemark.impl.ports``: nothing is reached for, everything is passed in, and an explorer's adapters
-suspend the caller in every coroutine method.
+As in ``tidemark.impl.ports``, an explorer's adapters suspend the caller in every coroutine method.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ class MessageStream(Protocol):
         """
 
     async def settle(self, message: Message) -> AppendOutcome:
-        """Find out what became of an append that timed out, and rule out that it happens from now on.
+        """Find out whether an append that timed out is in the log, and rule out that it comes later.
 
         APPENDED or REFUSED. Waits as long as it takes.
         """
@@ -48,14 +47,14 @@ class IdSource(Protocol):
     async def allocate(self, count: int, *, deadline: float) -> Batch:
         """Return at most ``count`` consecutive ids that no other answer has.
 
-        Raise RpcTimeoutError after ``deadline`` seconds, RpcError for any other failure: then nothing of the
+        Raise RpcTimeoutError after ``deadline`` seconds, RpcError for any other failure: then no id of the
         answer may be used.
         """
 
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyPorts:
-    """The world as one proxy sees it. Without ``ids`` its tasks are told apart by their timestamps alone."""
+    """The world of one proxy. Without ``ids`` only timestamps distinguish its tasks."""
 
     oracle: Oracle
     streams: MessageStream

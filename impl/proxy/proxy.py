@@ -22,20 +22,20 @@ from tidemark.impl.values.report import SourceId
 
 @dataclass(frozen=True, kw_only=True)
 class ProxyParts:
-    """Which class plays which part: what writes traces has subclasses of them."""
+    """The classes of the parts; traces replace them by subclasses."""
 
     queue: type[DmlTaskQueue] = DmlTaskQueue
     ticker: type[ChannelsTimeTicker] = ChannelsTimeTicker
 
 
 class Proxy:
-    """Takes clients' requests and reports how far its channels may be ticked.
+    """Takes clients' requests and reports the greatest allowed tick of its channels.
 
     Milvus: sendChannelsTimeTickLoop
 
     queues: all three; ``queue`` and ``scheduler`` are those of the writes.
-    meta: what it keeps of the metadata.
-    ids: where its tasks and rows get theirs from; None if there is no source of ids.
+    meta: its metadata cache.
+    ids: the ids of its tasks and rows; None without a source.
     serving: set once the root coordinator has accepted a report, or it has ended. Until then it takes no
         writes: the coordinator would not wait for them (hazard 10).
     """
@@ -88,7 +88,7 @@ class Proxy:
         self.supervisor.spawn(self._run_reports, f"proxy {self.source} reports")
 
     async def stop(self) -> None:
-        """End all work at once. Callers that wait are told; what has begun may still take effect."""
+        """End all work at once. Waiting callers get an error; running tasks may still take effect."""
         self.queues.cut()
         self.meta.close()
         self.serving.set()
@@ -97,7 +97,7 @@ class Proxy:
         await self.supervisor.stop()
 
     async def close(self) -> None:
-        """Begin no task any more, wait for the end of each, then end all work."""
+        """Begin no further task, wait for the running ones, then end all work."""
         await self.queues.close()
         await self.stop()
 
@@ -114,7 +114,7 @@ class Proxy:
         """Execute a task of a queue; returns when the client may be answered. Errors: ``ProxyQueues.submit``,
         and RpcError if there is no id for it.
 
-        A client that is cancelled leaves; its task goes to its end.
+        A cancelled client leaves; its task runs to its end.
         """
         await self.serving.wait()
         if self.ids is not None:

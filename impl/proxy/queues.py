@@ -1,8 +1,7 @@
 """The three queues of a proxy: changes of metadata one at a time, writes and reads side by side.
 
-The work of a task belongs to the proxy, not to its caller: a caller that is cancelled leaves, wherever it
-waits, and its task ends like any other. Each caller is answered once: with the outcome, or with the reason
-why the task was not begun.
+The work of a task belongs to the proxy, not to its caller: a cancelled caller leaves, and its task ends like
+any other. Each caller is answered once: with the outcome, or with the reason why the task was not begun.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class QueueKind(Enum):
-    """Which requests a queue has.
+    """The requests of a queue.
 
     Milvus: ddQueue, dqQueue
     """
@@ -40,11 +39,11 @@ class QueuesMode(Enum):
     CLOSING = "closing"
     CLOSED = "closed"
     ENDED = "ended"
-    """Without a close: its callers were told that the outcome is unknown."""
+    """Without a close: its callers got the answer that the outcome is unknown."""
 
 
 class CalledComponents:
-    """Where the calls of other components are carried out: in this process. See ``MessageStream``."""
+    """Carries out the calls of other components, in this process. See ``MessageStream``."""
 
     async def append(self, message: Message, *, deadline: float) -> None:
         """Call, and wait for the end of the call: each component has a deadline of its own."""
@@ -53,8 +52,8 @@ class CalledComponents:
         await message.task.carry_out()
 
     async def settle(self, message: Message) -> AppendOutcome:
-        """A call that has returned is over: the root coordinator returns from a change when it is carried to
-        its end, and raises only if it has done nothing.
+        """A call that has returned has ended: the root coordinator returns from a change when it has
+        completed it, and raises only if it has changed nothing.
         """
         del message
         return AppendOutcome.REFUSED
@@ -111,7 +110,6 @@ class ProxyQueues:
         }
 
     def _parallel(self, kind: QueueKind, parallel: int) -> int:
-        """How many tasks of a queue are active at a time."""
         return 1 if kind is QueueKind.DDL else parallel
 
     def start(self) -> None:
@@ -123,8 +121,8 @@ class ProxyQueues:
         """Execute a task; returns when the caller may be answered.
 
         Raise QueueFullError, RpcError when the oracle does not answer, ProxyClosedError when it was not begun
-        because the proxy closes, ProxyEndedError when the proxy has ended meanwhile, and whatever the oracle
-        raises. A caller that is cancelled leaves; what has begun goes to its end.
+        because the proxy closes, ProxyEndedError when the proxy has ended meanwhile, and the errors of the
+        oracle. A cancelled caller leaves; a begun task runs to its end.
         """
         if self.mode is QueuesMode.ENDED:
             raise ProxyClosedError("the proxy has ended; nothing was done; ask another one")
@@ -143,7 +141,7 @@ class ProxyQueues:
             raise task.error
 
     async def _enter(self, kind: QueueKind, task: DmlTask) -> None:
-        """Queue a task. Whoever is not admitted is told so."""
+        """Queue a task, or answer its caller with the refusal."""
         self._entering += 1
         try:
             await self.queues[kind].enqueue(task)
@@ -155,9 +153,9 @@ class ProxyQueues:
             self._progress.set()
 
     async def close(self) -> None:
-        """Begin no task any more, and return when each is over and each caller answered.
+        """Begin no further task, and return when each has ended and each caller is answered.
 
-        Returns, too, when the proxy ends meanwhile: its tasks will never be over.
+        Returns, too, when the proxy ends meanwhile: its tasks will never end.
         """
         if self.mode in (QueuesMode.CLOSED, QueuesMode.ENDED):
             return
@@ -175,12 +173,11 @@ class ProxyQueues:
             queue.closing = True
 
     def _is_busy(self) -> bool:
-        """Some task is about to enter, is queued, or is active."""
         waiting = any(queue.unissued or queue.active for queue in self.queues.values())
         return waiting or self._entering > 0
 
     def cut(self) -> None:
-        """The proxy ends without a close: tell the callers that are left. What has begun may still happen."""
+        """The proxy ends without a close: answer the remaining callers. Begun tasks may still take effect."""
         if self.mode is QueuesMode.CLOSED:
             return
         self._refuse_all()

@@ -1,4 +1,4 @@
-"""The proxy's read path: the guarantee of a read, who answers it, and one answer out of many (facts 6.2)."""
+"""The proxy's read path: guarantee, choice of replicas, reduction to one answer (facts 6.2)."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ class ReadTask:
 
     keys: whose rows; None for all. client_ts: what the client names, at SESSION and CUSTOMIZED.
     page_of: the first page, or the first part, if this is a further one: it shows the same moments (B40).
-    collection: whose channels they are; who asks over channels needs it.
-    nearest: which rows, if it is a search.
+    collection: whose channels they are; needed to ask over channels.
+    nearest: limit and place of a search.
     """
 
     level: ConsistencyLevel
@@ -68,9 +68,9 @@ class ReadTask:
 
     @property
     def moments(self) -> Mapping[ChannelName, Timestamp]:
-        """By channel the moment that a further page shows: that of the first page. Each channel has its own,
-        and at the greatest of them the page would show what the first one has not seen. Empty: each replica
-        answers at its service time. Raises UnknownChannelError for a channel that the first page lacks.
+        """By channel the moment that a further page shows: that of the first page. Each channel has its own;
+        at the greatest of them the page would show rows that the first one lacks. Empty: each replica answers
+        at its service time. Raises UnknownChannelError for a channel that the first page lacks.
         """
         if self.page_of is None:
             return {}
@@ -108,7 +108,7 @@ class Replica(Protocol):
 
 
 class Replicas(Protocol):
-    """Who serves which channel."""
+    """The query nodes of each channel."""
 
     def of(self, channel: ChannelName) -> Sequence[Replica]:
         """The replicas of a channel, in the order in which they are to be asked."""
@@ -116,8 +116,8 @@ class Replicas(Protocol):
 
 @dataclass(frozen=True, kw_only=True)
 class ReaderConfig:
-    """graceful_ts: what a bounded read may miss (``common.gracefulTime`` 5000 ms). deadline: of a call to a
-    replica, in seconds.
+    """graceful_ts: the allowed staleness of a bounded read (``common.gracefulTime`` 5000 ms). deadline: of a
+    call to a replica, in seconds.
 
     Milvus: GracefulTime
     """
@@ -133,7 +133,7 @@ class ReaderConfig:
 
 
 class ReadPath:
-    """Reads for the clients of one proxy. A subclass says who answers.
+    """Reads for the clients of one proxy. A subclass asks the replicas.
 
     Milvus: GuaranteeTs, parseGuaranteeTsFromConsistency
     """
@@ -151,7 +151,7 @@ class ReadPath:
         keys: tuple[int, ...] | None = None,
         client_ts: Timestamp = ZERO,
     ) -> ReadAnswer:
-        """Read what the level promises. Raise RpcError: the oracle failed, or nothing serves a channel."""
+        """Read at a level. Raise RpcError: the oracle failed, or no replica serves a channel."""
         return await self.execute(ReadTask(level, tuple(channels), keys=keys, client_ts=client_ts))
 
     async def execute(self, task: ReadTask) -> ReadAnswer:
@@ -168,7 +168,7 @@ class ReadPath:
         return task.answer
 
     async def _guarantee(self, task: ReadTask) -> Timestamp:
-        """What the read must see at least: everything at or below."""
+        """The read must see everything at or below this timestamp."""
         if task.page_of is not None:
             return max(task.moments.values(), default=ZERO)
         if task.level is ConsistencyLevel.STRONG:
@@ -181,11 +181,9 @@ class ReadPath:
         return task.client_ts
 
     async def _answers(self, task: ReadTask) -> Mapping[ChannelName, ShardAnswer]:
-        """The answer of each channel. Raise RpcError if one of them has none."""
         raise NotImplementedError
 
     def _reduce(self, task: ReadTask, answers: Mapping[ChannelName, ShardAnswer]) -> ReadAnswer:
-        """One answer out of those of all channels."""
         rows = dict.fromkeys(row for answer in answers.values() for row in answer.rows)
         moments = {channel: answer.moment for channel, answer in answers.items()}
         if task.nearest is not None:

@@ -1,7 +1,7 @@
 """Runs tasks: takes them in order, executes several at a time, answers clients, pops.
 
-A timestamp may leave the statistics only when nothing with it can be appended any more. An append whose
-answer does not come in time is therefore settled before its task is popped; the client is not kept waiting.
+A timestamp may leave the statistics only when no message with it can be appended any more. An append whose
+answer is late is therefore settled before its task is popped; the client does not wait for that.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class TaskScheduler:
             self._freed.set()
 
     async def execute(self, task: DmlTask) -> None:
-        """Produce the task's messages, answer the client, settle what is unknown, pop."""
+        """Append the task's messages, answer the client, settle unknown outcomes, pop."""
         if task.error is None:
             await task.prepare()
         produces = [
@@ -90,6 +90,5 @@ class TaskScheduler:
             task.outcomes[channel] = AppendOutcome.APPENDED
 
     async def _settle_all(self, task: DmlTask) -> None:
-        """Wait until the outcome of each append is known."""
         for channel in task.unknown():
             task.outcomes[channel] = await self._streams.settle(task.message(channel))

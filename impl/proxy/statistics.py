@@ -26,7 +26,7 @@ class Span:
 
 @dataclass
 class Tracked:
-    """One channel with unfinished tasks. ``heap`` may still hold timestamps that are tracked no more.
+    """One channel with unfinished tasks. ``heap`` may still hold popped timestamps.
 
     Milvus: pChanStatInfo, tsSet
     """
@@ -54,7 +54,7 @@ class ChannelStatistics:
             heapq.heappush(tracked.heap, ts)
 
     def pop(self, channels: Iterable[ChannelName], ts: Timestamp) -> None:
-        """The task of this timestamp is over: its own timestamp goes (B7)."""
+        """The task of this timestamp has ended: its own timestamp is removed (B7)."""
         for channel in channels:
             tracked = self.channels.get(channel)
             if tracked is None:
@@ -68,7 +68,7 @@ class ChannelStatistics:
         return {name: Span(self.least(tracked), tracked.max_ts) for name, tracked in self.channels.items()}
 
     def least(self, tracked: Tracked) -> Timestamp:
-        """The least timestamp of a channel. What is popped stays in the heap until it comes to the top."""
+        """The least timestamp of a channel. A popped one stays in the heap until it reaches the top."""
         while tracked.heap[0] not in tracked.timestamps:
             heapq.heappop(tracked.heap)
         return tracked.heap[0]

@@ -1,8 +1,8 @@
 """The DML task queue: tasks in the order of their timestamps, and the statistics of the unfinished ones.
 
 One lock covers the allocation of a timestamp, the entry into the queue and that into the statistics. So no
-snapshot falls between allocation and entry, tasks enter in the order of their timestamps, and no task is
-over before it has entered (facts 3.1).
+snapshot falls between allocation and entry, tasks enter in the order of their timestamps, and no task ends
+before it has entered (facts 3.1).
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class DmlTaskQueue:
     active: tasks that a worker has, by timestamp.
     statistics: the timestamps of both, by channel.
     stats_lock: covers an enqueue from its allocation to its entry, each pop and each snapshot.
-    closing: no task is begun any more. What is queued goes the way of all tasks, without being carried out.
+    closing: no task is begun any more. Queued tasks pass through all stages without being carried out.
     entered: how many tasks have entered.
     """
 
@@ -43,7 +43,7 @@ class DmlTaskQueue:
         capacity: int,
         progress: asyncio.Event | None = None,
     ) -> None:
-        """``progress`` is set whenever a task is over."""
+        """``progress`` is set when a task ends."""
         self.unissued: deque[DmlTask] = deque()
         self.active: dict[Timestamp, DmlTask] = {}
         self.statistics = ChannelStatistics()
@@ -83,7 +83,7 @@ class DmlTaskQueue:
             )
 
     def _refusal(self, task: DmlTask) -> ImplementationError | None:
-        """Why a task is not begun, now that it could be."""
+        """Why a task is refused at its begin."""
         if self.closing:
             return ProxyClosedError("the proxy closes; ask another one")
         if task.left:
@@ -119,7 +119,7 @@ class DmlTaskQueue:
         return task
 
     async def pop(self, task: DmlTask) -> None:
-        """A task is over: nothing with its timestamp will be appended any more."""
+        """A task has ended: no message with its timestamp will be appended any more."""
         async with self._exclusively("queue.pop"):
             self._forget(task)
 

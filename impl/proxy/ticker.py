@@ -1,4 +1,4 @@
-"""The ticker: from the statistics of unfinished tasks to what may be reported of each channel.
+"""The ticker: from the statistics of unfinished tasks to the reportable value of each channel.
 
 The order matters: the timestamp ``now`` first, the snapshot after it. A task that is not in the snapshot then
 has a timestamp above ``now`` (facts 3.3; hazard 24).
@@ -21,7 +21,7 @@ Snapshot = Mapping[ChannelName, Span]
 
 
 class TickStage(Enum):
-    """How far a tick has come."""
+    """Stage of a tick."""
 
     IDLE = "idle"
     ASKED = "asked"
@@ -30,7 +30,7 @@ class TickStage(Enum):
 
 
 class ChannelsTimeTicker:
-    """What one proxy may report.
+    """The values that one proxy may report.
 
     Milvus: channelsTimeTicker, minTsStatistics, getMinTsStatistics, getLastTick, defaultTimestamp
 
@@ -38,7 +38,7 @@ class ChannelsTimeTicker:
     current: the gate of each followed channel. A new value is published when the least unfinished timestamp
         has passed it: the value moves once for a batch of tasks, not once for each (hazard 28).
     default: value of every other channel: the last tick's ``now``.
-    stage, now, snapshot: the tick that is going on.
+    stage, now, snapshot: the tick under way.
     """
 
     def __init__(
@@ -65,7 +65,6 @@ class ChannelsTimeTicker:
             self.stage, self.now, self.snapshot = TickStage.IDLE, 0, {}
 
     async def _look(self) -> None:
-        """The timestamp first, the snapshot after it."""
         await self._take_timestamp()
         await self._preemption.point("ticker.snapshot")
         await self._take_snapshot()
@@ -100,7 +99,7 @@ class ChannelsTimeTicker:
         return min_ts - 1
 
     def report(self, source: SourceId) -> TimeTickReport | None:
-        """What may be reported now; None before the first tick."""
+        """The reportable values; None before the first tick."""
         if not self.default:
             return None
         return TimeTickReport(source, tuple(sorted(self.published.items())), self.default)

@@ -1,4 +1,4 @@
-"""The proxy's tasks: what a client wants to have written, and how far it has come."""
+"""The proxy's tasks: their messages and stages."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.impl.types import ChannelName
 
 
 class TaskPhase(Enum):
-    """How far a task has come."""
+    """Stage of a task."""
 
     NEW = "new"
     ASKED = "asked"
@@ -26,7 +26,7 @@ class TaskPhase(Enum):
 
 
 class AppendOutcome(Enum):
-    """What is known of the append of one message."""
+    """The outcome of the append of one message."""
 
     UNDER_WAY = "under way"
     APPENDED = "appended"
@@ -46,7 +46,7 @@ class Message:
 
 
 class Notice(asyncio.Event):
-    """Wakes the caller of a task. ``times``: how often it was given, which is to be once.
+    """Wakes the caller of a task. ``times``: how often it was given; once is right.
 
     Milvus: WaitToFinish
     """
@@ -63,14 +63,14 @@ class Notice(asyncio.Event):
 
 @dataclass(eq=False)
 class DmlTask:
-    """An insert or a delete; in the other queues of a proxy a call, whose channel is where it is carried out.
+    """An insert or a delete; in the other queues of a proxy a call, whose channel names the component.
 
     Milvus: DmRequest, dmlTask, PreExecute
 
-    channels: the physical channels that it writes, found before it is queued and kept to its end: looking
-        them up again may fail or come to others (B8).
-    error: what its caller hears instead of an outcome. left: the caller waits no longer.
-    number: which one of its proxy's requests it is. place: in the order of entry into the queue.
+    channels: the physical channels that it writes, found before it is queued and kept to its end: a second
+        lookup may fail or find others (B8).
+    error: the caller's answer instead of an outcome. left: the caller no longer waits.
+    number: of the request at its proxy. place: in the order of entry into the queue.
     id: no other task has it, of whichever proxy; 0 before it is given.
     """
 
@@ -90,12 +90,12 @@ class DmlTask:
 
     @property
     def carried_out(self) -> bool:
-        """Nothing of it is under way or still to be begun."""
+        """No call of it is under way or still to be begun."""
         known = [self.outcomes.get(channel, AppendOutcome.UNDER_WAY) for channel in self.channels]
         return AppendOutcome.UNDER_WAY not in known
 
     async def prepare(self) -> None:
-        """What is to be done once the timestamp is known and before anything is sent. It may ``drop``."""
+        """Work between timestamp and first append. It may ``drop``."""
 
     def drop(self, error: ImplementationError) -> None:
         """The task is not begun."""
@@ -126,7 +126,7 @@ class CallTask(DmlTask, Generic[Answer]):
 
     Milvus: DdRequest, DqRequest
 
-    call: what is asked, with the timestamp of the task. answer: what came back. failure: or its error.
+    call: the request, with the timestamp of the task. answer, failure: its result or error.
     """
 
     call: Callable[[Timestamp], Awaitable[Answer]] | None = None
@@ -134,7 +134,7 @@ class CallTask(DmlTask, Generic[Answer]):
     failure: ImplementationError | None = None
 
     def message(self, channel: ChannelName) -> CallMessage:
-        """The call, as what is sent."""
+        """The call as a message."""
         return CallMessage(channel, self.ts, self.payload, task=self)
 
     async def carry_out(self) -> None:

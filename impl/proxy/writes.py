@@ -21,7 +21,7 @@ Compose = Callable[[Timestamp], ChannelMessage]
 
 
 class SegmentSource(Protocol):
-    """Where the segments of new rows come from."""
+    """The source of the segments of new rows."""
 
     def allocate(self, channel: ChannelName, rows: int, *, deletes: bool = False) -> SegmentId:
         """The segment of a virtual channel for so many rows of one message."""
@@ -29,11 +29,11 @@ class SegmentSource(Protocol):
 
 @dataclass(eq=False)
 class WriteTask(DmlTask):
-    """A task whose messages differ from channel to channel. What was made once is kept: a message that is
-    sent and one that is settled are the same.
+    """A task with one message for each channel. Each message is made once: the sent and the settled one are
+    the same.
 
-    known: the collection as it was when the task was made. metadata: where it is looked up again, by the
-    ``name`` that the client has used.
+    known: the collection as it was when the task was made. metadata: for the second lookup, by the ``name``
+    that the client has used.
     """
 
     composers: dict[ChannelName, Compose] = field(default_factory=dict)
@@ -43,9 +43,9 @@ class WriteTask(DmlTask):
     name: str = ""
 
     async def prepare(self) -> None:
-        """Nothing is written if the collection has changed before the task had its timestamp.
+        """Drop the task if the collection has changed before the task had its timestamp.
 
-        What changes from here on takes a greater timestamp: it takes it when this proxy has been told.
+        Later changes take a greater timestamp: after this proxy has been invalidated.
         """
         if self.known is None or self.metadata is None:
             return
@@ -71,7 +71,7 @@ class WriteTask(DmlTask):
 
 
 def shard_of(key: int, shards: int) -> int:
-    """The shard of a primary key: all that happens to a key happens in one channel.
+    """The shard of a primary key: all writes of a key go to one channel.
 
     Milvus: HashPK2Channels
     """

@@ -1,1 +1,1 @@
-"""Queries over channels: a proxy's streams, requests and results; what a query node answers."""
+"""Queries over channels: a proxy's streams, requests and results; the answers of a query node."""

@@ -1,7 +1,6 @@
-"""Request and result channels in the memory of one process, and who knows where they are (seed 004, 6.2).
+"""Request and result channels in the memory of one process, and their directory (seed 004, 6.2).
 
-They are not kept: a request whose proxy has ended is asked again by its client, and a node that begins
-reads what is written from then on.
+They are not stored: a client repeats a request whose proxy has ended, and a new node reads from then on.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ class RequestReader:
         self.owed: dict[int, None] = {}
 
     def give(self, request: QueryRequest) -> None:
-        """The node has one request more to answer."""
+        """The node has to answer one more request."""
         self.owed[request.number] = None
         self.left.put_nowait(request)
 
@@ -34,7 +33,7 @@ class RequestReader:
 
 
 class ResultReader:
-    """The result channel as one proxy reads it: the results for other proxies are in it, too."""
+    """The result channel for one proxy, with the results for other proxies."""
 
     def __init__(self) -> None:
         self.left: asyncio.Queue[QueryResult] = asyncio.Queue()
@@ -76,8 +75,8 @@ class RequestWriter:
 
 
 class QueryChannels:
-    """The query coordinator's: the request channel of each collection that is loaded, and the result channel
-    that all proxies share.
+    """The channels of the query coordinator: the request channel of each loaded collection, and the result
+    channel that all proxies share.
 
     Milvus: LoadCollection, QueryCoord
     """
@@ -87,11 +86,11 @@ class QueryChannels:
         self._proxies: list[ResultReader] = []
 
     def load(self, collection: str) -> None:
-        """There are channels for the collection from now on."""
+        """The collection has channels from now on."""
         self._requests.setdefault(collection, _Requests())
 
     def release(self, collection: str) -> None:
-        """There are none any more. What is open is closed by who has opened it."""
+        """It has none any more. Each opener closes its streams."""
         self._requests.pop(collection, None)
 
     async def channels(self, collection: str) -> RequestWriter:
@@ -104,7 +103,7 @@ class QueryChannels:
         return reader
 
     def unsubscribe(self, collection: str, node: str) -> None:
-        """The node reads no more. What it owes is refused in its name: nobody waits for it."""
+        """The node reads no more. Its unanswered requests are refused in its name: no proxy waits for it."""
         found = self._requests.get(collection)
         reader = found.readers.pop(node, None) if found is not None else None
         if reader is None:

@@ -1,4 +1,4 @@
-"""Reads over channels: what the proxy asks, and how a query node answers (seed 004, 6.2 and 6.6.1)."""
+"""Reads over channels: the requests of proxies, and the answers of query nodes (seed 004, 6.2 and 6.6.1)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidemark.impl.values.oracle import Oracle
 
 @dataclass(frozen=True)
 class AskedRead:
-    """What a read asks of each channel: see ShardRead.
+    """The request of a read to each channel: see ShardRead.
 
     moments: by channel the moment that a further page shows; empty if this is none. deadline: in seconds, of
     the node.
@@ -38,9 +38,7 @@ class AskedRead:
 
 
 class NodeFollower:
-    """Answers the requests of one collection at one query node, each in a task of the node: a read that
-    waits for its guarantee holds up no other.
-    """
+    """Answers the requests of one collection at one query node, each in a task of its own."""
 
     def __init__(self, node: QueryNode, results: ResultChannel) -> None:
         self._node = node
@@ -53,7 +51,6 @@ class NodeFollower:
             self._node.supervisor.spawn(partial(self._answer, request), f"request {request.number}")
 
     async def _answer(self, request: QueryRequest) -> None:
-        """One result with every channel that can be answered."""
         asked: AskedRead = request.asked
         found = await asyncio.gather(*(self._serve(asked, channel) for channel in asked.channels))
         answers = dict(zip(asked.channels, found, strict=True))
@@ -73,7 +70,7 @@ class NodeFollower:
 
 
 class HostNumbers:
-    """Numbers of requests: ids of the proxy that serves now. Two proxies never have one number."""
+    """Numbers of requests: ids of the present proxy. Two proxies never have one number."""
 
     def __init__(self, host: Host) -> None:
         self._host = host
@@ -88,9 +85,7 @@ class HostNumbers:
 
 
 class ChannelReads(ReadPath):
-    """Reads over channels: every node that serves the collection is asked at once. A read has its answer when
-    one has come for each channel.
-    """
+    """Reads that ask every node of the collection at once, and wait for a result of each channel."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a query node has of one collection, and what it answers to a request."""
+"""A query node's part of one collection, and its answers to requests."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class RowFiles(Protocol):
 
 
 class RequestChannel(Protocol):
-    """The request channel as one node reads it.
+    """The request channel for one node.
 
     Milvus: DqRequestChannel
     """
@@ -29,7 +29,7 @@ class RequestChannel(Protocol):
 
 
 class ResultChannel(Protocol):
-    """The result channel as a node writes it.
+    """The result channel for a node.
 
     Milvus: DqResultChannel
     """
@@ -42,9 +42,9 @@ class CollectionReplica:
     """One collection at one query node.
 
     Attributes:
-        loaded: the node has been told to load the collection, and not to release it.
-        rows: by shard what is in memory. fetching: by shard the row that is on the way.
-        serving: the shards that it answers for, each with every row that it was told to load.
+        loaded: the collection is loaded and not released.
+        rows: rows in memory by shard. fetching: by shard the row that is on the way.
+        serving: the shards that it serves, each with every row of the load.
     """
 
     def __init__(self, *, files: RowFiles, spawn: Spawn, preemption: Preemption) -> None:

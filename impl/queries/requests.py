@@ -1,4 +1,4 @@
-"""A proxy's requests over channels: written, and waited for until each shard has answered."""
+"""A proxy's requests over channels: written, then waiting until each shard has answered."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tidemark.impl.queries.values import Asked, Found, Numbers, QueryRequest, Qu
 
 
 class Results(Protocol):
-    """The result channel as a proxy reads it."""
+    """The result channel for a proxy."""
 
     async def next_result(self) -> QueryResult:
         """Wait for the next one. It may come late, or twice."""
@@ -22,10 +22,10 @@ class Results(Protocol):
 
 @dataclass(eq=False)
 class PendingQuery:
-    """A request that waits. ``shards``: whose rows it needs. ``rows``: what has come, by shard.
+    """A waiting request. ``shards``: whose rows it needs. ``rows``: those that have come, by shard.
 
-    asked: the nodes that it is for; None until the write has returned, or if that is not known.
-    heard: the nodes of which a result has come. refusal: why one of them does not answer.
+    asked: the nodes that it is for; None until the write has returned, or if unknown. heard: the nodes whose
+    results have come. refusal: why one of them does not answer.
     """
 
     collection: str
@@ -43,12 +43,12 @@ class PendingQuery:
 
     @property
     def refused(self) -> bool:
-        """Nothing is to come: all nodes that were asked are heard, and one has refused."""
+        """No result is to come: all asked nodes have answered, and one has refused."""
         return self.refusal is not None and self.asked is not None and self.heard.issuperset(self.asked)
 
 
 class ResultCollector:
-    """The map of the requests that wait, by their numbers (seed 004, 6.6.1)."""
+    """The map of the waiting requests, by their numbers (seed 004, 6.6.1)."""
 
     def __init__(self) -> None:
         self.pending: dict[int, PendingQuery] = {}
@@ -58,11 +58,11 @@ class ResultCollector:
         self.pending[number] = query
 
     def leave(self, number: int) -> None:
-        """The request is over. Nothing happens if it is in the map no more."""
+        """The request has ended. Does nothing if it is not in the map."""
         self.pending.pop(number, None)
 
     def take(self, result: QueryResult) -> None:
-        """Hand a result to its request. It is dropped if the request is over."""
+        """Give a result to its request. It is dropped if the request has ended."""
         query = self.pending.get(result.number)
         if query is None:
             return
@@ -84,7 +84,7 @@ class ResultCollector:
             query.over.set()
 
     def end(self, collection: str) -> None:
-        """The collection is released: its requests wait no longer."""
+        """The collection is released: its requests end."""
         for number, query in list(self.pending.items()):
             if query.collection == collection:
                 del self.pending[number]
@@ -116,7 +116,7 @@ class ChannelReader:
         self._deadline = deadline
 
     async def follow(self, results: Results) -> None:
-        """Hand out the results of the channel, one after the other. Ends with the task."""
+        """Distribute the results of the channel, one after the other. Ends with the task."""
         while True:
             self.collector.take(await results.next_result())
 
@@ -126,7 +126,7 @@ class ChannelReader:
         """The rows of each shard.
 
         Raise ReplicaClosedError if the collection is not loaded or is released meanwhile, RpcTimeoutError
-        after the deadline, RpcError if there is no number, and what the nodes say if they refuse.
+        after the deadline, RpcError if there is no number, and the refusal of a node.
         """
         number = await self._numbers.next_id()
         query = PendingQuery(collection, tuple(shards))
@@ -149,7 +149,7 @@ class ChannelReader:
         return query.rows
 
     async def _write(self, request: QueryRequest, query: PendingQuery) -> None:
-        """Enter the map, and then write: a result that is quick finds its request."""
+        """Enter the map, and then write: an early result finds its request."""
         stream = await self.streams.hold(request.collection, request.number)
         try:
             self.collector.enter(request.number, query)
@@ -161,6 +161,6 @@ class ChannelReader:
             stream.let_go(request.number)
 
     def release(self, collection: str) -> None:
-        """The query coordinator tells of a release: streams are removed, requests end."""
+        """A release of the query coordinator: streams are removed, requests end."""
         self.streams.remove(collection)
         self.collector.end(collection)

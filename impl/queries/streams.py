@@ -13,11 +13,11 @@ from tidemark.impl.ports import Preemption
 from tidemark.impl.queries.values import QueryCoordinatorClient, Writer
 
 Spawn = Callable[[Callable[[], Coroutine[Any, Any, None]], str], asyncio.Task[None]]
-"""Starts a task that belongs to the process: what it does, and its name."""
+"""Starts a task of the process: its work, and its name."""
 
 
 class StreamPhase(Enum):
-    """How far a stream has come."""
+    """Stage of a stream."""
 
     NEW = "new"
     ASKED = "asked"
@@ -31,9 +31,9 @@ class QueryStream:
 
     Attributes:
         writers: numbers of the requests that have it, to write.
-        starter: the request that needed it first; it hears of a failure.
+        starter: the request that needed it first; it gets the error of a failure.
         error: why it could not be made.
-        over: set when it is open, or will not be.
+        over: set when it is open, or cannot be opened.
     """
 
     def __init__(self, starter: int) -> None:
@@ -46,7 +46,7 @@ class QueryStream:
         self.unused = asyncio.Event()
 
     def let_go(self, number: int) -> None:
-        """The request writes no more."""
+        """The request has written."""
         if number in self.writers:
             self.writers.remove(number)
         if not self.writers:
@@ -59,13 +59,13 @@ class QueryStreams:
     Milvus: channelsMgr, createDQLStream, getDQLStream, removeDQLStream
 
     Attributes:
-        streams: by collection. removed: those that are still to be closed.
+        streams: by collection. removed: those to be closed.
 
     Args:
-        coordinator: says where the channels of a collection are.
+        coordinator: knows the channels of a collection.
         spawn: starts tasks of the proxy. A stream is made and closed by such a task: a request that leaves
             does not leave it half made.
-        preemption: where something else may happen between an answer and its use.
+        preemption: where other tasks may run between an answer and its use.
     """
 
     def __init__(self, *, coordinator: QueryCoordinatorClient, spawn: Spawn, preemption: Preemption) -> None:
@@ -98,7 +98,6 @@ class QueryStreams:
         stream.writers.append(number)
 
     async def _make(self, collection: str, stream: QueryStream) -> None:
-        """Ask where the channels are, and open the stream unless it was removed meanwhile."""
         try:
             stream.writer = await self._coordinator.channels(collection)
             stream.phase = StreamPhase.ASKED
@@ -111,7 +110,7 @@ class QueryStreams:
         stream.over.set()
 
     def remove(self, collection: str) -> None:
-        """No request gets the stream any more. It is closed when those that have it have written."""
+        """No request gets the stream any more. It is closed when its writers have written."""
         stream = self.streams.get(collection)
         if stream is None or stream.phase is StreamPhase.NEW:
             return

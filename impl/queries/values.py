@@ -1,4 +1,4 @@
-"""What goes through the channels of a collection, and the edges of the proxy's side."""
+"""Messages of a collection's channels, and the edges of the proxy's side."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any, Protocol
 from tidemark.impl.errors import RpcError
 
 ShardName = str
-"""What one query node answers for as a whole: a virtual channel, or a sealed segment."""
+"""The unit for which one query node answers: a virtual channel, or a sealed segment."""
 
 Asked = Any
-"""What a request asks of each shard: known to those who ask and to the nodes, not to what is between."""
+"""The content of a request for each shard: callers and nodes know it, the channels do not."""
 
 Found = Any
-"""What a node has found of a shard: its rows, or more than that."""
+"""A node's result for a shard: its rows, and perhaps more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,23 +44,21 @@ class Writer(Protocol):
     """The request channel of a collection, opened."""
 
     async def write(self, request: QueryRequest) -> Collection[str] | None:
-        """Return when the request is in the channel: the nodes that it is for, each of which answers or
-        refuses. None if that is not known. Raise RpcError.
-        """
+        """Return the nodes of the request when it is in the channel; None if unknown. Raise RpcError."""
 
     def close(self) -> None:
-        """Nothing can be written any more."""
+        """Close it."""
 
 
 class QueryCoordinatorClient(Protocol):
-    """The query coordinator as a proxy sees it."""
+    """The query coordinator for a proxy."""
 
     async def channels(self, collection: str) -> Writer:
         """Where requests of the collection are written. Raise ReplicaClosedError if it is not loaded."""
 
 
 class Numbers(Protocol):
-    """Ids that are given once."""
+    """Unique ids."""
 
     async def next_id(self) -> int:
         """A number that no other request has. Raise RpcError."""

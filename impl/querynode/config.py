@@ -11,12 +11,12 @@ from tidemark.impl.timestamp import MILLISECOND, Interval
 class QueryNodeConfig:
     """Configuration of one query node.
 
-    max_lag_ts: a read whose guarantee lies further above the service time fails at once
+    max_lag_ts: a read whose guarantee is further above the service time fails at once
         (``queryNode.maxTimestampLag`` 86400 s).
     stall_seconds: a read that waits fails when the service time has not moved for so long
         (``queryNode.waitTsafeStallTimeout`` 3 s); None to wait for ever.
-    replay_batch: how many buffered deletes a segment that is being loaded takes at a time. Between two
-        batches the stream goes on (B41).
+    replay_batch: how many buffered deletes a loading segment takes at a time. Between two batches the stream
+        advances (B41).
     load_attempts: how often the load of a segment is tried that was flushed when the channel was taken up,
         before the object store's failure ends the recovery.
     """

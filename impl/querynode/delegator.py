@@ -1,4 +1,4 @@
-"""One channel at one replica: its segments, its deletes, its service time, and the reads that it answers."""
+"""One channel at one replica: its segments, its deletes, its service time, and its reads."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from tidemark.impl.values.messages import DeleteMessage, InsertMessage, is_level
 
 
 class ShardDelegator:
-    """Holds what the stream has brought and what was loaded, and answers reads at one moment each.
+    """Holds the rows and deletes of the stream and of loaded files, and answers reads at one moment each.
 
     Milvus: shardDelegator, insertNode, ProcessDelete
 
     Attributes:
         growing: segments that the stream fills, by number.
         sealed: segments that were loaded from binlogs. A number is in one of the two.
-        deletes: those that segments may need which are loaded later.
+        deletes: those that later loads may need.
         begun: flushed segments of the description whose loads have begun.
-        serviceable: what was stored when the channel was taken up is loaded.
+        serviceable: the stored segments of the description are loaded.
     """
 
     segment_class: type[Segment] = Segment
@@ -54,15 +54,15 @@ class ShardDelegator:
         self._preemption = preemption
         self._config = config
 
-    # What was stored when the channel was taken up.
+    # Recovery.
 
     async def recover(self, follow: Callable[[], None] = lambda: None) -> None:
-        """Load what the description names; then reads are answered.
+        """Load the segments of the description; then answer reads.
 
-        The flushed segments are loaded while the stream goes on. Deletes stay in the buffer until then.
+        The flushed segments are loaded while the stream advances. Deletes stay in the buffer until then.
 
         Args:
-            follow: begins the stream. It is called when all is there that the stream goes on from.
+            follow: begins the stream. It is called when the growing segments are loaded.
 
         Raise StoreError, CorruptDataError.
         """
@@ -80,11 +80,10 @@ class ShardDelegator:
         self.serviceable = True
 
     def _exclude(self, record: SegmentRecord) -> None:
-        """The stream brings nothing that a flushed segment needs."""
+        """The stream leaves out the messages of flushed segments."""
         self.excluded.add(record.segment_id, EVERYTHING)
 
     def _described(self) -> list[SegmentRecord]:
-        """The segments with rows that the description names."""
         return [
             record
             for record in self._description.segments
@@ -92,7 +91,7 @@ class ShardDelegator:
         ]
 
     async def _take_stored(self) -> None:
-        """Take the deletes of level zero, and the growing segments as far as they are stored."""
+        """Load the deletes of level zero, and the stored part of the growing segments."""
         for record in self._description.segments:
             if is_level_zero(record.segment_id):
                 for row in await self._rows(record):
@@ -102,9 +101,7 @@ class ShardDelegator:
                 await self._take_growing(record)
 
     async def _take_growing(self, record: SegmentRecord) -> None:
-        """A segment that is not flushed is in its binlogs up to its position, and grows on. It may have been
-        flushed and loaded since.
-        """
+        """A growing segment is in its binlogs up to its position. It may have been loaded since."""
         segment = await self._read(record)
         if record.segment_id in self.sealed:
             return
@@ -129,7 +126,6 @@ class ShardDelegator:
         return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
 
     async def _read(self, record: SegmentRecord) -> Segment:
-        """A segment as its files have it: their rows, and their deletes."""
         segment = self.segment_class(record.segment_id, await self._rows(record))
         for delta in record.compaction.deltas:
             for row in await self._store.get(delta.path):
@@ -139,15 +135,15 @@ class ShardDelegator:
     # The stream.
 
     def needs(self, message: InsertMessage | DeleteMessage) -> bool:
-        """The filter: whether the pipeline has anything to do with a message. Deletes are never left out:
-        they may hit any segment, and taking one twice changes nothing.
+        """The filter: whether the pipeline has to process a message. Deletes are never left out: they may hit
+        any segment, and a second application changes nothing.
         """
         return isinstance(message, DeleteMessage) or any(
             not self.excluded.excludes(row.segment_id, row.ts) for row in message.rows
         )
 
     def insert(self, rows: Iterable[Row]) -> None:
-        """Take rows of the stream. A segment that was loaded since the filter looked has them."""
+        """Take rows of the stream. A segment that was loaded after the filter already has them."""
         for row in rows:
             if self._is_still_needed(row):
                 growing = self.growing.setdefault(row.segment_id, self.segment_class(row.segment_id))
@@ -157,14 +153,14 @@ class ShardDelegator:
         return not self.excluded.excludes(row.segment_id, row.ts)
 
     def delete(self, message: DeleteMessage) -> None:
-        """Take deletes of the stream: into every segment that is served, and for those to be loaded."""
+        """Take deletes of the stream: into every served segment, and into the buffer."""
         for key in message.keys:
             self.deletes.put(Delete(message.ts, key))
             for segment in self.segments():
                 segment.delete(key, message.ts)
 
     def finish_pack(self, tick: Timestamp) -> None:
-        """Everything up to the tick is applied. It is served once the segments of the description are."""
+        """All messages up to the tick are applied. It is served once the segments of the description are."""
         self.excluded.forget_below(tick)
         if self.serviceable:
             self.service_time.advance(tick)
@@ -172,7 +168,7 @@ class ShardDelegator:
     # Loading.
 
     async def load(self, request: LoadSegment) -> None:
-        """Serve a flushed segment from its binlogs while the stream goes on.
+        """Serve a flushed segment from its binlogs while the stream advances.
 
         Raise ValueError for a segment that is not flushed, DeletesTrimmedError, StoreError, CorruptDataError.
         """
@@ -185,7 +181,7 @@ class ShardDelegator:
                 for row in await self._rows(level_zero):
                     segment.delete(row.key, row.ts)
             await self._replay(segment, request.replay_from)
-            # Nothing is awaited between the last look at the buffer and this: no delete falls between.
+            # No await between the last look at the buffer and this: no delete falls between.
             self._serve(segment)
 
     async def _replay(self, segment: Segment, since: Timestamp) -> None:
@@ -200,7 +196,7 @@ class ShardDelegator:
                 segment.delete(delete.key, delete.ts)
 
     def _serve(self, segment: Segment) -> None:
-        """The loaded segment takes the place of the growing one, and its messages are not needed any more."""
+        """The loaded segment replaces the growing one, whose messages are not needed any more."""
         self.excluded.add(segment.segment_id, EVERYTHING)
         self.growing.pop(segment.segment_id, None)
         self.sealed[segment.segment_id] = segment
@@ -208,7 +204,7 @@ class ShardDelegator:
     # Reading.
 
     def segments(self) -> tuple[Segment, ...]:
-        """All that is served."""
+        """All served segments."""
         return (*self.sealed.values(), *self.growing.values())
 
     async def query(self, read: ShardRead) -> ShardAnswer:
@@ -224,14 +220,12 @@ class ShardDelegator:
             raise ReplicaClosedError(f"channel {self.channel!r} is not served here now; ask another replica")
 
     def collect(self, read: ShardRead) -> tuple[Row, ...]:
-        """The rows that are visible at the moment of the read, by timestamp and key; of a search the nearest
-        of them, nearest first.
-        """
+        """The rows visible at the moment of the read, by timestamp and key; of a search the nearest."""
         found = (row for segment in self.segments() for row in segment.visible(read.moment, read.keys))
         if read.nearest is not None:
             return read.nearest.cut(found)
         return tuple(sorted(found, key=lambda row: (row.ts, row.key)))
 
     def close(self) -> None:
-        """End the service: all reads that wait fail."""
+        """End the service: all waiting reads fail."""
         self.service_time.close()

@@ -1,4 +1,4 @@
-"""The deletes of a channel that segments may need which are still to be loaded (facts 6.1; B34, B35, B37)."""
+"""The deletes of a channel that later loads may need (facts 6.1; B34, B35, B37)."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Delete(NamedTuple):
 
 
 class DeleteBuffer:
-    """Deletes in the order in which they came, from ``floor`` on.
+    """Deletes in order of arrival, from ``floor`` on.
 
-    floor: what lies at or below it may be gone.
+    floor: deletes at or below it may be missing.
     """
 
     def __init__(self, floor: Timestamp = ZERO) -> None:
@@ -35,9 +35,7 @@ class DeleteBuffer:
 
     @contextmanager
     def pinned(self, since: Timestamp) -> Iterator[None]:
-        """Keep everything above ``since`` until the end of the block. Raise DeletesTrimmedError if it is not
-        all there.
-        """
+        """Keep deletes above ``since`` during the block. Raise DeletesTrimmedError if some are missing."""
         if since < self.floor:
             raise DeletesTrimmedError(
                 f"a segment needs the deletes above {since}, and those up to {self.floor} were trimmed;"
@@ -50,7 +48,7 @@ class DeleteBuffer:
             self._pins -= Counter({since: 1})
 
     def trim(self, upto: Timestamp) -> None:
-        """Let go of what lies at or below ``upto``: it is in level-zero segments. What is pinned stays."""
+        """Drop deletes at or below ``upto``, which are in level-zero segments. Pinned ones stay."""
         floor = min([upto, *self._pins])
         if floor <= self.floor:
             return
@@ -58,9 +56,7 @@ class DeleteBuffer:
         self.kept = [delete for delete in self.kept if delete.ts > floor]
 
     def batch(self, since: Timestamp, done: int, size: int) -> tuple[list[Delete], int]:
-        """The next deletes above ``since`` that a load takes, after ``done`` of them; and how many are done
-        then. Empty if there are no more.
-        """
+        """The next deletes above ``since`` after ``done`` of them, and the new number. Empty at the end."""
         above = [delete for delete in self.kept if delete.ts > since]
         batch = above[done : done + size]
         return batch, done + len(batch)

@@ -1,4 +1,4 @@
-"""What the pipeline leaves out, since binlogs that are loaded hold it (facts 6.1: excluded timestamps)."""
+"""Messages that the pipeline leaves out: loaded binlogs hold them (facts 6.1: excluded timestamps)."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ class ExcludedSegments:
         self.upto: dict[SegmentId, Timestamp] = {}
 
     def add(self, segment_id: SegmentId, upto: Timestamp) -> None:
-        """The binlogs that are loaded hold everything up to ``upto``."""
+        """The loaded binlogs hold all rows up to ``upto``."""
         self.upto[segment_id] = max(upto, self.upto.get(segment_id, 0))
 
     def excludes(self, segment_id: SegmentId, ts: Timestamp) -> bool:
-        """Whether a row is in a binlog that is loaded."""
+        """Whether a loaded binlog has the row."""
         upto = self.upto.get(segment_id)
         return upto is not None and ts <= upto
 
     def forget_below(self, tick: Timestamp) -> None:
-        """No message at or below the tick comes any more: what ends below it excludes nothing."""
+        """No message at or below the tick comes any more: smaller exclusions are removed."""
         self.upto = {segment: upto for segment, upto in self.upto.items() if upto >= tick}

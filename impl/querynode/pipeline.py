@@ -16,11 +16,11 @@ class ShardPipeline:
 
     Milvus: deleteNode, NewPipeLine
 
-    A message that is left out takes its turn as well: a segment that is loaded holds its rows.
+    A message that is left out takes its turn as well: a loaded segment holds its rows.
 
     Attributes:
         pack: the end of the pack that it works on, or of the last one.
-        waiting: messages of the pack whose turn is still to come, in their order.
+        waiting: the unprocessed messages of the pack, in order.
     """
 
     def __init__(self, *, consumer: PackSource, delegator: ShardDelegator, preemption: Preemption) -> None:
@@ -45,18 +45,16 @@ class ShardPipeline:
         self._delegator.finish_pack(pack.end)
 
     def publish(self) -> None:
-        """Raise the service time to the end of the last pack, if that is applied: what was to be loaded
-        before is there.
-        """
+        """Raise the service time to the end of an applied pack, once the listed segments are loaded."""
         if not self.waiting:
             self._delegator.finish_pack(self.pack)
 
     def _in_order(self, pack: StreamPack) -> list[Work]:
-        """What there is to do, in the order of the nodes: rows before deletes."""
+        """The messages in the order of the nodes: rows before deletes."""
         return [*pack.inserts, *pack.deletes]
 
     async def _apply(self, *, is_needed: bool) -> None:
-        """Apply the first message that waits, unless the filter left it out."""
+        """Apply the next message, unless the filter left it out."""
         message = self.waiting[0]
         if isinstance(message, InsertMessage):
             await self._preemption.point("pipeline.insert")

@@ -1,4 +1,4 @@
-"""One query node: the channels that it serves, and the calls that it answers."""
+"""One query node: its channels and calls."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tidemark.impl.values.messages import physical
 
 @dataclass(frozen=True, kw_only=True)
 class QueryNodePorts:
-    """The world as one query node sees it.
+    """The world of one query node.
 
     dispatchers: of this incarnation of the node, which ends them; None: each channel is read by itself.
     """
@@ -36,7 +36,7 @@ class QueryNodePorts:
 
 @dataclass(frozen=True, kw_only=True)
 class QueryNodeParts:
-    """Which class plays which part. A variant of the node replaces one of them by a subclass."""
+    """The classes of the parts; a variant of the node replaces one of them by a subclass."""
 
     delegator: type[ShardDelegator] = ShardDelegator
 
@@ -77,10 +77,10 @@ class QueryNode:
 
     async def watch(self, description: ChannelDescription) -> None:
         """Take up a channel; returns when it is served. Its stream begins before its flushed segments are
-        loaded; calls for loads are taken from the beginning.
+        loaded; load calls are accepted from the beginning.
 
         Raise ValueError if it is served already, StoreError or CorruptDataError if it cannot be loaded,
-        ReplicaClosedError if it was released meanwhile.
+        ReplicaClosedError if it was released during the load.
         """
         channel, ports = description.channel, self._ports
         if channel in self.delegators:
@@ -98,7 +98,6 @@ class QueryNode:
         self.pipelines[channel].publish()
 
     def _follow(self, description: ChannelDescription, delegator: ShardDelegator) -> None:
-        """Begin the stream of a channel."""
         channel = description.channel
         self._check_served(channel, delegator)
         source = self._open(channel, description.seek)
@@ -116,7 +115,7 @@ class QueryNode:
         return ChannelConsumer(log=self._ports.log, channel=physical(channel), position=position)
 
     async def release(self, channel: ChannelName) -> None:
-        """Serve the channel no more: its reads fail. Nothing happens if it is not served."""
+        """Stop serving the channel: its reads fail. Does nothing if it is not served."""
         delegator = self.delegators.pop(channel, None)
         self.pipelines.pop(channel, None)
         stream = self._streams.pop(channel, None)
@@ -152,7 +151,7 @@ class QueryNode:
         self._delegator(channel).deletes.trim(upto)
 
     def service_time(self, channel: ChannelName) -> Timestamp:
-        """Everything up to this is applied. Raise ReplicaClosedError."""
+        """The service time of a channel. Raise ReplicaClosedError."""
         return self._delegator(channel).service_time.value
 
     async def query(

@@ -1,4 +1,4 @@
-"""A query node in another process: what it answers, and how a proxy asks it."""
+"""A query node in another process: its answers, and a proxy's calls."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class RemoteReplica:
         keys: tuple[int, ...] | None,
         deadline: float,
     ) -> ShardAnswer:
-        """See Replica. The deadline holds here, too: a process that is stopped answers nothing."""
+        """See Replica. The deadline holds here, too: a stopped process does not answer."""
         asked = {"channel": channel, "guarantee": guarantee, "mvcc": mvcc, "keys": keys, "deadline": deadline}
         try:
             async with asyncio.timeout(deadline):
@@ -80,7 +80,7 @@ class RemoteReplica:
             return self._connection
 
     async def close(self) -> None:
-        """Let go of the connection, also of one that is being made. A later call makes another one."""
+        """Close the connection, also one that is being made. A later call makes another one."""
         async with self._connecting:
             if self._connection is not None:
                 await self._connection.close()

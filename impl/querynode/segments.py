@@ -1,4 +1,4 @@
-"""Segments at a query node: rows and deletes with their timestamps, and what is visible at a moment."""
+"""Segments at a query node: rows and deletes with their timestamps, and the visible rows of a moment."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tidemark.impl.types import Row, SegmentId
 
 
 class Segment:
-    """Rows of one segment by key, and the timestamps of deletes of these keys. Nothing is overwritten: a key
+    """Rows of one segment by key, and the timestamps of deletes of these keys. No row is overwritten: a key
     that is inserted, deleted and inserted again has two rows and a delete between them.
 
     rows: by key, without duplicates. deletes: by key, ascending.
@@ -46,7 +46,7 @@ class Segment:
                     yield row
 
     def is_deleted(self, row: Row, moment: Timestamp) -> bool:
-        """A delete of the key is younger than the row, and not younger than the moment."""
+        """A delete of the key is newer than the row, and not newer than the moment."""
         deletes = self.deletes.get(row.key, [])
         first = bisect_left(deletes, row.ts + 1)
         return first < len(deletes) and deletes[first] <= moment

@@ -12,11 +12,11 @@ from tidemark.impl.timestamp import ZERO, Timestamp
 
 
 class ServiceTime:
-    """Everything at or below ``value`` is applied. It is raised, never lowered.
+    """All messages at or below ``value`` are applied. It is raised, never lowered.
 
     Milvus: UpdateTSafe, tsafeManager, waitTSafe, tsCond, ServiceTime, MaxTimestampLag
 
-    closed: the replica answers no more. sleepers: the reads that wait, in the order in which they came.
+    closed: the replica answers no more. sleepers: the waiting reads, in order of arrival.
     """
 
     def __init__(
@@ -29,15 +29,13 @@ class ServiceTime:
         self._config = config if config is not None else QueryNodeConfig()
 
     def advance(self, ts: Timestamp) -> None:
-        """Everything up to ``ts`` is applied: all who wait look again. A smaller value is ignored, whichever
-        of two writers brings it (hazard 33).
-        """
+        """Raise the service time and wake waiting reads. A smaller value is ignored (hazard 33)."""
         if ts > self.value:
             self.value = ts
             self._wake()
 
     def close(self) -> None:
-        """All who wait look again, and find the replica closed."""
+        """All waiting reads look again, and find the replica closed."""
         self.closed = True
         self._wake()
 
@@ -50,7 +48,7 @@ class ServiceTime:
     async def wait(self, read: ShardRead) -> Timestamp:
         """Wait until the service time is at or above the guarantee; return the moment of the answer.
 
-        A cancelled read leaves nothing behind. Raise ReplicaClosedError, LagTooLargeError or
+        A cancelled read leaves no state behind. Raise ReplicaClosedError, LagTooLargeError or
         ServiceTimeStalledError.
         """
         while True:
@@ -65,7 +63,7 @@ class ServiceTime:
             await self._sleep(read)
 
     def is_served(self, read: ShardRead) -> bool:
-        """The service time is at or above the guarantee. Equal is enough: a tick covers what is at it."""
+        """The service time is at or above the guarantee; equal is enough, as a tick covers its timestamp."""
         return self.value >= read.guarantee
 
     def moment_of(self, read: ShardRead) -> Timestamp:

@@ -1,4 +1,4 @@
-"""Values of the query node: what it is told to serve, what it is asked, what it answers."""
+"""Values of the query node: descriptions, requests, answers."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tidemark.impl.values.nearest import Nearest
 
 @dataclass(frozen=True)
 class ChannelDescription:
-    """What a node needs to take up a channel, as the coordinator knew it at one moment.
+    """A channel for a node that takes it up, in the coordinator's view of one moment.
 
-    channel: the virtual channel. seek: where the stream goes on: everything at or below ``seek.ts`` is in the
-    binlogs of ``segments``, its deletes in those of level zero (numbers below 0).
+    channel: the virtual channel. seek: where the stream begins: all rows at or below ``seek.ts`` are in the
+    binlogs of ``segments``, the deletes in those of level zero (numbers below 0).
     """
 
     channel: ChannelName
@@ -26,7 +26,7 @@ class ChannelDescription:
 
 @dataclass(frozen=True)
 class LoadSegment:
-    """Request: serve a flushed segment from its binlogs, in place of what the stream has brought of it.
+    """Request: serve a flushed segment from its binlogs, in place of its rows of the stream.
 
     level_zero: records with deletes that may hit the segment. replay_from: deletes at or below it are in
     those records; those above it are taken from the delete buffer.
@@ -41,7 +41,7 @@ class ReadStage(Enum):
     """Stage of a read at its replica."""
 
     WAITING = "waiting"
-    """It is about to look at the service time."""
+    """It will look at the service time next."""
     ASLEEP = "asleep"
     READING = "reading"
     """It has its moment."""
@@ -51,9 +51,9 @@ class ReadStage(Enum):
 class ShardRead:
     """One read of one channel.
 
-    guarantee: it must see everything at or below. mvcc: the moment that it is to show; None for the service
-    time. keys: whose rows; None for all. nearest: which of them, if it is a search. moment: the timestamp of
-    the answer, once the read has it.
+    guarantee: it must see all rows at or below. mvcc: the moment to show; None for the service time. keys:
+    whose rows; None for all. nearest: which of them, if it is a search. moment: the timestamp of the answer,
+    once the read has it.
     """
 
     guarantee: Timestamp
@@ -66,9 +66,7 @@ class ShardRead:
 
 @dataclass(frozen=True)
 class ShardAnswer:
-    """The rows of a channel that are visible at ``moment``: by timestamp and key; those of a search nearest
-    first.
-    """
+    """The rows of a channel visible at ``moment``, by timestamp and key; of a search nearest first."""
 
     moment: Timestamp
     rows: tuple[Row, ...]

@@ -1,4 +1,4 @@
-"""Collections: what there is, how one comes to be, changes, and goes."""
+"""Collections: creation, changes, end."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ from tidemark.impl.types import ChannelName
 from tidemark.impl.values.collection_version import CollectionVersion
 
 BATCH = 1 << 20
-"""Numbers that one incarnation reserves ahead: collections and segments."""
+"""Numbers that one incarnation reserves: for collections and segments."""
 
 
 class CatalogStore(Protocol):
-    """Where the catalogue outlives its process. Every method raises StoreError on failure."""
+    """The store of the catalogue. Every method raises StoreError on failure."""
 
     async def load(self) -> Sequence[CollectionVersion]:
         """The last version of each name."""
 
     async def save(self, record: CollectionVersion) -> None:
-        """Save the version of a collection, in the place of the one before."""
+        """Save the version of a collection, in place of the one before."""
 
     async def reserve(self, count: int) -> int:
-        """Reserve so many numbers that no call has given before. The first of them."""
+        """Reserve new numbers. The first of them."""
 
 
 Announce = Callable[[ChannelName, Timestamp, str], Coroutine[Any, Any, None]]
@@ -47,23 +47,23 @@ Placement = Callable[[int, int], tuple[ChannelName, ...]]
 
 
 class Catalog:
-    """The collections by name, and numbers for those who need new ones.
+    """The collections by name, and new numbers.
 
     Milvus: ShowCollections, CreateCollection, DropCollection
 
     An alias is a name with versions of its own. It is never a collection's name, and its collection exists:
     one that has an alias is not dropped. A change of an alias has a timestamp, and no message in the logs.
 
-    The creation of a collection, its change and its end take their timestamp when every proxy has been told:
-    what a proxy has checked against the metadata before has a smaller one. So nothing follows a drop in the
-    logs. Proxies hear nothing of a collection from when it is stored until its creation has its timestamp and
-    its messages are in the logs (``CollectionMeta.answer``): so nothing precedes them.
+    The creation of a collection, its change and its end take their timestamp when every proxy has
+    acknowledged: a write that a proxy has checked before has a smaller one. So no message follows a drop in
+    the logs. Proxies get no answer about a stored collection until its creation has its timestamp and its
+    messages are in the logs (``CollectionMeta.answer``): so no message precedes them.
 
-    A change that is stored is carried to its end: what the oracle or a log refuses is tried again. A call
-    that raises has done nothing.
+    A stored change is completed: a refusal of the oracle or a log is retried. A call that raises has changed
+    nothing.
 
     Attributes:
-        meta: the versions. That of a collection which is gone stays: its name may be used again.
+        meta: the versions. That of a dropped collection stays: its name may be used again.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Catalog:
 
     @property
     def collections(self) -> dict[str, CollectionVersion]:
-        """What there is, by name."""
+        """The collections by name."""
         return {name: record for name, record in self.meta.versions.items() if record.exists}
 
     @property
@@ -98,19 +98,19 @@ class Catalog:
         return dict(sorted(found.items()))
 
     async def load(self) -> None:
-        """Take up what was saved, and reserve numbers. To be called once, before anything else."""
+        """Load the saved versions, and reserve numbers. To be called once, before anything else."""
         self.meta.load(await self._store.load())
         self._next = await self._store.reserve(BATCH)
         self._end = self._next + BATCH
 
     async def finish_changes(self) -> None:
-        """Give each change its timestamp that an earlier incarnation has stored and not finished."""
+        """Give each unfinished change of an earlier incarnation its timestamp."""
         async with self._lock:
             for name in list(self.meta.versions):
                 await self._finish(name)
 
     def take_number(self) -> int:
-        """A number that no other caller has. Raises CollectionError when this process has used up its own."""
+        """A new number. Raises CollectionError when this process has used up its own."""
         if self._next >= self._end:
             raise CollectionError(f"all {BATCH} numbers of this process are used; start the cluster again")
         self._next += 1
@@ -143,7 +143,7 @@ class Catalog:
             return await self._change(name, lambda old: replace(old, schema=schema, changed=ZERO))
 
     async def drop(self, name: str) -> CollectionVersion:
-        """End a collection: nothing is written to it after the timestamp of the answer. Its last version.
+        """Drop a collection: no row is written to it after the timestamp of the answer. Its last version.
 
         Raises CollectionError if there is none of this name, or if it has an alias.
         """
@@ -164,9 +164,9 @@ class Catalog:
             return await self._point(alias, collection)
 
     async def alter_alias(self, alias: str, collection: str) -> CollectionVersion:
-        """Let an alias point to another collection.
+        """Point an alias to another collection.
 
-        Its timestamp is taken when every proxy knows it: what has a greater one goes to that collection.
+        Its timestamp is taken when every proxy knows it: requests with a greater one go to that collection.
         Raises CollectionError if there is no such alias or collection.
         """
         async with self._lock:
@@ -175,7 +175,7 @@ class Catalog:
             return await self._point(alias, collection)
 
     async def drop_alias(self, alias: str) -> CollectionVersion:
-        """End an alias. Raises CollectionError if there is none of this name."""
+        """Drop an alias. Raises CollectionError if there is none of this name."""
         async with self._lock:
             await self._finish(alias)
             self._check_is_alias(alias)
@@ -218,9 +218,7 @@ class Catalog:
         await self._announce_all(record.channels, ts, text)
 
     async def _announce_all(self, channels: Sequence[ChannelName], ts: Timestamp, text: str) -> None:
-        """Append to each channel. If one fails, the others are waited for all the same: when this returns,
-        or raises, nothing with the timestamp is under way.
-        """
+        """Append to each channel; on return or error, no append with the timestamp is under way."""
         appends = [
             asyncio.create_task(self._announce(channel, ts, text), name=f"{text} {channel}")
             for channel in channels

@@ -1,4 +1,4 @@
-"""The versions of collections, and how every proxy learns that one has changed."""
+"""The versions of collections, and their invalidation at every proxy."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tidemark.impl.values.collection_version import CollectionVersion
 
 Answer = TypeVar("Answer")
 Pause = Callable[[], Awaitable[None]]
-"""Waits before a failed step is tried again."""
+"""The pause before a failed step is repeated."""
 Edit = Callable[[CollectionVersion], CollectionVersion]
-"""From the last version of a name to what is to be stored; its number is given to it afterwards."""
+"""From the last version of a name to the next one; the caller gives it its number."""
 
 
 async def no_pause() -> None:
@@ -25,7 +25,7 @@ async def no_pause() -> None:
 
 
 async def until_done(step: Callable[[], Awaitable[Answer]], pause: Pause) -> Answer:
-    """Try a step until it succeeds. One that has failed may have been carried out: it does no harm twice."""
+    """Repeat a step until it succeeds. A failed one may have taken effect: repeating it does no harm."""
     while True:
         try:
             return await step()
@@ -34,14 +34,14 @@ async def until_done(step: Callable[[], Awaitable[Answer]], pause: Pause) -> Ans
 
 
 class MetaVersions(Protocol):
-    """Where versions outlive the coordinator. Every method raises StoreError on failure."""
+    """The store of the versions. Every method raises StoreError on failure."""
 
     async def save(self, record: CollectionVersion) -> None:
         """Store the version of a collection."""
 
 
 class ProxyCaches(Protocol):
-    """The proxies as the coordinator sees them.
+    """The caches of the proxies.
 
     Milvus: InvalidateCollectionMetaCache
     """
@@ -50,24 +50,24 @@ class ProxyCaches(Protocol):
         """The proxies whose sessions are known and have not ended. A new session has a new name."""
 
     async def invalidate(self, proxy: str, name: str, version: int) -> None:
-        """Tell a proxy; return when it has answered, or when its session has ended."""
+        """Invalidate at a proxy; return when it has answered, or when its session has ended."""
 
 
 @dataclass(slots=True)
 class Change:
-    """A change that is stored and not acknowledged. ``told``: the proxies that have answered."""
+    """A stored change that is not acknowledged. ``told``: the proxies that have answered."""
 
     name: str
     told: set[str] = field(default_factory=set)
 
 
 class CollectionMeta:
-    """Changes go one by one. A change is acknowledged when every proxy has been told of it.
+    """Changes go one by one. A change is acknowledged when every proxy has answered its invalidation.
 
     Milvus: DescribeCollection
 
-    Nobody can tell what became of a save that fails: it is repeated until it succeeds, after ``pause``. So a
-    change that was begun is never taken for one that did nothing.
+    A failed save has an unknown outcome: it is repeated after ``pause`` until it succeeds. So a begun change
+    never counts as one without effect.
 
     Attributes:
         versions: by name.
@@ -96,7 +96,7 @@ class CollectionMeta:
 
     async def answer(self, name: str) -> CollectionVersion:
         """The present version, for a proxy. While a collection is being created the answer waits: a request
-        before its timestamp must not write to it, and one after it must not hear that there is none.
+        before its timestamp must not write to it, and one after it must not miss it.
         """
         while self.describe(name).is_being_created:
             await self._noted.wait()
@@ -104,7 +104,7 @@ class CollectionMeta:
         return self.describe(name)
 
     def load(self, records: Iterable[CollectionVersion]) -> None:
-        """Take up what an earlier incarnation has stored. It may not have told the proxies: they are gone."""
+        """Load the versions of an earlier incarnation. Its proxies have ended, invalidated or not."""
         self.versions = {record.name: record for record in records}
         self.acknowledged = {name: record.version for name, record in self.versions.items()}
         self.last = max(self.acknowledged.values(), default=0)
@@ -142,7 +142,6 @@ class CollectionMeta:
         await until_done(lambda: self._store.save(record), self._pause)
 
     async def _tell_all(self, change: Change, version: int) -> None:
-        """Each proxy of the list, which is read again until it holds none that was not told."""
         while True:
             while missing := [proxy for proxy in sorted(self._proxies.listed()) if proxy not in change.told]:
                 await self._proxies.invalidate(missing[0], change.name, version)

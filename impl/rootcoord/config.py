@@ -11,7 +11,7 @@ class RootCoordConfig:
 
     ddl_tick_seconds: period of the DDL source's reports (200 ms).
     dummy_seconds: period of the dummy DDL task (200 ms).
-    round_capacity: rounds that may wait for the sender (1; it was 16 until 2023, B9).
+    round_capacity: rounds in the queue of the sender (1; it was 16 until 2023, B9).
     """
 
     ddl_tick_seconds: float = 0.2

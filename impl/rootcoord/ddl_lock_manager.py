@@ -14,7 +14,7 @@ from tidemark.impl.timestamp import Timestamp
 
 
 class JobStage(Enum):
-    """How far a background job has come."""
+    """Stage of a background job."""
 
     NEW = "new"
     LOCKED = "locked"
@@ -27,7 +27,7 @@ class JobStage(Enum):
 
 @dataclass(eq=False)
 class Job:
-    """One piece of background work. ``counted``: it is among those in progress."""
+    """One background job. ``counted``: it is among those in progress."""
 
     stage: JobStage = JobStage.NEW
     ts: Timestamp = 0
@@ -35,7 +35,7 @@ class Job:
 
 
 class ReaderStage(Enum):
-    """How far a question for the minimum has come: the counter was read, the oracle was asked."""
+    """Stage of a question for the minimum: the counter was read, the oracle was asked."""
 
     IDLE = "idle"
     BUSY = "busy"
@@ -44,12 +44,12 @@ class ReaderStage(Enum):
 
 
 class DdlTsLockManager:
-    """A lock, a counter of the jobs, and the last timestamp that is done with.
+    """A lock, a counter of the jobs, and the last finished timestamp.
 
     Milvus: minBgDdlTs, ddlTsLockManager
 
     last_ts: everything in the background up to here is appended. in_progress: jobs that are counted.
-    reader: the question that is going on.
+    reader: the question under way.
     """
 
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
@@ -61,7 +61,7 @@ class DdlTsLockManager:
         self._preemption = preemption
 
     async def run_task(self, execute: Execute, job: Job | None = None) -> Timestamp:
-        """Append in the background. Raise what the oracle or ``execute`` raises; nothing is noted then."""
+        """Append in the background. An error of the oracle or of ``execute`` is raised, and nothing noted."""
         job = Job() if job is None else job
         try:
             async with self.lock.holding("background.begin"):
@@ -102,8 +102,8 @@ class DdlTsLockManager:
     async def min_ddl_ts(self) -> Timestamp:
         """Every background message still to come is above this.
 
-        While something is in progress, the last timestamp that is done with. Else a new one: who asks the
-        lock later gets a greater one.
+        While a job is in progress, the last finished timestamp. Else a new one: a later job gets a greater
+        one.
         """
         self.reader = ReaderStage.BUSY if self.in_progress else ReaderStage.FREE
         await self._preemption.point("background.look")
@@ -118,5 +118,5 @@ class DdlTsLockManager:
             try:
                 self.last_ts = await self._oracle.alloc(1)
             except RpcError:
-                return self.last_ts  # no answer: what was true before still is
+                return self.last_ts  # no answer: the earlier minimum is still right
             return self.last_ts

@@ -1,4 +1,4 @@
-"""The scheduler of DDL tasks: timestamps, and the least one below which everything is done."""
+"""The scheduler of DDL tasks: timestamps, and the least one below which all tasks are finished."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Execute = Callable[[Timestamp], Awaitable[None]]
 
 
 class DdlPhase(Enum):
-    """How far a task has come."""
+    """Stage of a task."""
 
     NEW = "new"
     ASKED = "asked"
@@ -28,7 +28,7 @@ class DdlPhase(Enum):
 
 @dataclass(order=True)
 class DdlTask:
-    """A DDL task. It is finished when nothing with its timestamp will be appended any more."""
+    """A DDL task. It is finished when no message with its timestamp will be appended any more."""
 
     ts: Timestamp = 0
     phase: DdlPhase = field(default=DdlPhase.NEW, compare=False)
@@ -50,7 +50,7 @@ class DdlScheduler:
         self._preemption = preemption
 
     async def run_task(self, execute: Execute, task: DdlTask | None = None) -> Timestamp:
-        """Give a task its timestamp, execute it, count it as finished whether it failed or not."""
+        """Give a task its timestamp, execute it, and finish it whether it failed or not."""
         task = await self.begin(task)
         try:
             await execute(task.ts)
@@ -76,13 +76,13 @@ class DdlScheduler:
         return task
 
     def finish(self, task: DdlTask) -> None:
-        """Everything of the task is appended. The minimum moves over the finished tasks at the front."""
+        """All messages of the task are appended. The minimum moves over the finished tasks at the front."""
         task.phase = DdlPhase.FINISHED
         while self.heap and self.heap[0].phase is DdlPhase.FINISHED:
             self.min_ddl_ts = heapq.heappop(self.heap).ts
 
     async def run_dummy(self, task: DdlTask | None = None) -> None:
-        """A task that does nothing: moves the minimum when there is no DDL (B11)."""
+        """An empty task: moves the minimum when there is no DDL (B11)."""
         task = await self.begin(task)
         await self._preemption.point("ddl.finish")
         self.finish(task)

@@ -12,10 +12,10 @@ from tidemark.impl.timestamp import Timestamp
 
 
 class DdlReporter(Protocol):
-    """The DDL source as the time tick sees it."""
+    """The DDL source of the time tick."""
 
     async def minimum(self) -> Timestamp:
-        """Every DDL message still to come is above this; 0 while nothing can be said."""
+        """Every DDL message still to come is above this; 0 while it is unknown."""
 
     async def run_dummy(self) -> None:
         """Move the minimum when there is no DDL."""
@@ -26,7 +26,7 @@ class DdlSource:
 
     Milvus: GetMinDdlTs
 
-    background: of the question that is going on, the minimum of the background, once there is one.
+    background: the minimum of the background in the question under way.
     """
 
     scheduler_class: type[DdlScheduler] = DdlScheduler
@@ -38,7 +38,7 @@ class DdlSource:
         self.lock_manager = DdlTsLockManager(oracle=oracle, preemption=preemption)
 
     async def minimum(self) -> Timestamp:
-        """Every DDL message still to come is above this; 0 while nothing can be said."""
+        """Every DDL message still to come is above this; 0 while it is unknown."""
         self.background = await self.lock_manager.min_ddl_ts()
         await self._preemption.point("ddl.scheduler")
         background, self.background = self.background, None

@@ -16,7 +16,7 @@ from tidemark.impl.values.report import SourceId, TimeTickReport
 
 
 class DirectRootCoordClient:
-    """What proxies ask. ``root_coord`` is replaced when a new incarnation takes over."""
+    """Reports of proxies. ``root_coord`` is replaced when a new incarnation takes over."""
 
     def __init__(self, root_coord: RootCoord) -> None:
         self.root_coord = root_coord
@@ -29,7 +29,7 @@ class DirectRootCoordClient:
 
 
 class DirectMetaSource:
-    """What the caches of proxies ask."""
+    """Lookups of the caches of proxies."""
 
     def __init__(self, meta: CollectionMeta) -> None:
         self._meta = meta
@@ -40,7 +40,7 @@ class DirectMetaSource:
 
 
 class DirectIdClient:
-    """Whom proxies ask for ids. See ``IdSource``."""
+    """Ids for proxies. See ``IdSource``."""
 
     def __init__(self, allocator: IdAllocator) -> None:
         self._allocator = allocator
@@ -55,8 +55,8 @@ class DirectIdClient:
 class DirectProxyCaches:
     """The proxies' caches, by session. See ``ProxyCaches``.
 
-    A proxy serves once its first report was accepted: it is known then. When its session has ended it is
-    told nothing any more, and its cache serves nothing from that moment on.
+    A proxy serves once its first report was accepted: it is known then. After the end of its session it is
+    not invalidated any more, and its cache serves no more.
     """
 
     def __init__(self, sync: TimeTickSync) -> None:

@@ -1,7 +1,7 @@
-"""The root coordinator's side of ids: batches, from an oracle that is there for nothing else.
+"""The root coordinator's side of ids: batches, from an oracle for ids alone.
 
 Ids are unique as timestamps are: the end of the window is in the store before an id within it is given, and
-who leads next begins above it. The oracle of ids has a window and a leader key of its own (seed 004, 6.0).
+the next leader begins above it. The oracle of ids has a window and a leader key of its own (seed 004, 6.0).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tidemark.impl.timestamp import Batch
 
 
 class BatchSource(Protocol):
-    """An oracle, in its term or not. ``TimestampOracle`` and ``OracleServer`` are such."""
+    """An oracle, in its term or not: ``TimestampOracle`` or ``OracleServer``."""
 
     async def allocate(self, count: int = 1) -> Batch:
         """Consecutive values that no other batch has. Raise NotLeaderError or NoTimestampError."""

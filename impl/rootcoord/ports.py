@@ -22,7 +22,7 @@ class Oracle(Protocol):
 
 @dataclass(frozen=True)
 class SessionEvent:
-    """A session came or went. Revisions grow with each change of the store."""
+    """A session began or ended. Revisions grow with each change of the store."""
 
     revision: int
     source: SourceId
@@ -30,9 +30,9 @@ class SessionEvent:
 
 
 class SessionStore(Protocol):
-    """The registered sessions of proxies, which are keys with a lease, and whom the logs refuse.
+    """The registered sessions of proxies, which are keys with a lease, and the refused sources.
 
-    Both in one store: what a session's end means to the logs must not depend on who is told first.
+    Both in one store: the logs must refuse an ended session even before the coordinator knows of its end.
     """
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:
@@ -44,11 +44,11 @@ class SessionStore(Protocol):
     async def next_event(self, after: int) -> SessionEvent:
         """Wait for the first change after a revision.
 
-        Raise WatchCompactedError if the store has forgotten it: then ``take_over`` has to come first.
+        Raise WatchCompactedError if the store has forgotten it: call ``take_over`` then.
         """
 
     async def fence(self, source: SourceId) -> None:
-        """From now on the logs refuse what the source appends. Returns when they do."""
+        """From now on the logs refuse appends of the source. Returns when they do."""
 
 
 class TickStreams(Protocol):

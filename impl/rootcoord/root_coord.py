@@ -1,4 +1,4 @@
-"""The root coordinator as far as the time tick goes: the parts put together, and its loops."""
+"""The root coordinator's part of the time tick: its components and loops."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 
 @dataclass(frozen=True, kw_only=True)
 class RootCoordParts:
-    """Which class plays which part. A variant of the coordinator replaces one of them by a subclass."""
+    """The classes of the components; a variant replaces one of them by a subclass."""
 
     sync: type[TimeTickSync] = TimeTickSync
     sender: type[TickSender] = TickSender
@@ -32,7 +32,7 @@ class RootCoord:
 
     Milvus: RootCoord, UpdateChannelTimeTick, startTimeTickLoop, sendMinDdlTsAsTt
 
-    channels: the physical channels that are ticked: those of the DDL source's list.
+    channels: the ticked physical channels: those of the DDL source's list.
     reporting: the last report that the DDL source has made.
     """
 
@@ -59,7 +59,7 @@ class RootCoord:
         self.ddl = chosen.ddl(oracle=ports.oracle, preemption=ports.preemption)
 
     async def start(self) -> None:
-        """Take up ticks and sessions, then start the loops."""
+        """Load ticks and sessions, then start the loops."""
         await self.sender.load()
         await self.watch.load()
         self.supervisor.spawn(self.watch.run, "session watch")
@@ -72,7 +72,7 @@ class RootCoord:
         await self.supervisor.stop()
 
     async def update_channel_time_tick(self, report: TimeTickReport) -> None:
-        """Answer to a proxy's report. Raise UnknownSessionError if its session is not known."""
+        """Answer a proxy's report. Raise UnknownSessionError if its session is not known."""
         await self.sync.update(report)
 
     async def report_ddl(self) -> None:

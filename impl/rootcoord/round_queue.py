@@ -14,7 +14,7 @@ Round = Mapping[SourceId, TimeTickReport]
 class RoundQueue:
     """A queue that holds ``capacity`` rounds, the oldest first.
 
-    waiting: the rounds in it. dropped: how many found it full.
+    waiting: the rounds in it. dropped: how many rounds found it full.
     """
 
     def __init__(self, capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""Learns from the session store which proxies there are."""
+"""Follows the sessions of proxies in the session store."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 
 
 class SessionWatch:
-    """Keeps the sessions of the synchroniser those of the store, a little later.
+    """Copies the sessions of the store to the synchroniser, a little later.
 
-    A watch that has fallen behind what the store remembers begins again with the list. Meanwhile no report is
-    accepted: of a session that has begun unseen none could be, and none may be of one that is over.
+    A watch that has fallen behind the remembered changes begins again with the list. Until then no report is
+    accepted: the sender's session may be unknown, or may have ended.
 
     revision: changes up to here have been passed on.
     """
@@ -41,5 +41,5 @@ class SessionWatch:
                 await self._sync.del_session(event.source, self._sessions.fence)
 
     async def _list_again(self) -> None:
-        """The sessions of the list are the known ones; those that are over are fenced before that."""
+        """The sessions of the list become the known ones; ended ones are fenced before that."""
         self.revision = await self._sync.list_again(self._sessions.take_over)

@@ -18,8 +18,8 @@ class TickSender:
 
     Milvus: sendTimeTick
 
-    last: the greatest tick of each channel that was tried. A failed send may have put it into the log, and
-        nothing smaller may follow it.
+    last: the greatest tried tick of each channel. A failed send may have put it into the log, and no smaller
+        one may follow.
     synced: the greatest tick of each channel that is known to be in its log.
     round: the ticks of the round that is being sent. to_send: its channels that have not ended.
     """
@@ -41,7 +41,7 @@ class TickSender:
         self._preemption = preemption
 
     async def load(self) -> None:
-        """Take up what is in the logs: ticks must not go back after a restart (hazard 30)."""
+        """Load the last ticks of the logs: ticks must not go back after a restart (hazard 30)."""
         for channel in self.last:
             self.last[channel] = self.synced[channel] = await self._streams.last_tick(channel)
 
@@ -64,7 +64,6 @@ class TickSender:
         self.round = {}
 
     def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
-        """The least value that any session has reported for the channel."""
         return min(report.value(channel) for report in complete.values())
 
     async def _send(self, channel: ChannelName, ts: Timestamp) -> None:
@@ -81,12 +80,12 @@ class TickSender:
             self.to_send = tuple(other for other in self.to_send if other != channel)
 
     def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
-        """A session that joins may report less than was ticked before: such a tick is left out."""
+        """A session that joins may report less than the last tick: such a tick is left out."""
         return ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]
 
     def _sent(self, channel: ChannelName, ts: Timestamp) -> None:
         self.last[channel] = self.synced[channel] = ts
 
     def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        """It was tried, and does not count as sent (B10)."""
+        """The send was tried, and does not count as sent (B10)."""
         self.last[channel] = ts

@@ -1,7 +1,7 @@
-"""Collects one report of every session, and hands each complete set, a round, to the sender of ticks.
+"""Collects one report of every session, and gives each complete set, a round, to the sender of ticks.
 
-A round is complete when no known session is without a report. A round that finds the queue full is dropped,
-and nothing that matters with it: the next one is newer (hazard 29).
+A round is complete when no known session is without a report. A round that finds the queue full is dropped
+without loss: the next one is newer (hazard 29).
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ Fence = Callable[[SourceId], Awaitable[None]]
 """Make the logs refuse a source."""
 
 TakeOver = Callable[[], Awaitable[tuple[Sequence[SourceId], int]]]
-"""Fence the sources that are over; the live ones, and the revision of the list."""
+"""Fence the ended sources; the live ones, and the revision of the list."""
 
 
 class TimeTickSync:
-    """The known sessions and what they have reported since the last round.
+    """The known sessions and their reports since the last round.
 
     Milvus: chanTimeTick
 
@@ -42,13 +42,13 @@ class TimeTickSync:
         self.entries = dict.fromkeys((self._ddl_key(), *sources))
 
     async def add_session(self, source: SourceId) -> None:
-        """A session came: no round without its report."""
+        """A session began: no round without its report."""
         async with self.lock.holding("sync.add"):
             self.entries[source] = None
 
     async def del_session(self, source: SourceId, fence: Fence) -> None:
-        """A session went. From here on no round waits for it, so nothing of it may come into the logs any
-        more: it is fenced first (hazard 11). Perhaps it was the only one that was awaited.
+        """A session ended. From here on no round waits for it, so its messages may not come into the logs any
+        more: it is fenced first (hazard 11). It may have been the only awaited one.
         """
         async with self.lock.holding("sync.del"):
             await self._fence(source, fence)
@@ -58,8 +58,8 @@ class TimeTickSync:
     async def list_again(self, take_over: TakeOver) -> int:
         """Replace the sessions by those of a list, which fences all others. Return its revision.
 
-        Reports wait meanwhile: a session that is over is refused by the logs before no round waits for it.
-        What was reported before by a session that goes on is still true.
+        Reports wait until then: the logs refuse an ended session before rounds stop waiting for it. Earlier
+        reports of a session that continues stay valid.
         """
         async with self.lock.holding("sync.list"):
             sources, revision = await take_over()

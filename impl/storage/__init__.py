@@ -1,1 +1,1 @@
-"""Adapters: binlogs as Parquet files, metadata in SQLite, a file log; and in-memory ones beside them."""
+"""Adapters: binlogs as Parquet files, metadata in SQLite, a file log; and in-memory ones."""

@@ -38,7 +38,7 @@ class KeyRange(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A key was written, or has gone."""
+    """A key was written, or deleted."""
 
     revision: int
     key: str
@@ -61,7 +61,7 @@ class EtcdCalls(Protocol):
         """
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
 
 
 class EtcdClient:
@@ -104,7 +104,7 @@ class EtcdClient:
         )
 
     async def close(self) -> None:
-        """Close the connections and end the threads. A watch that is under way ends first."""
+        """Close the connections and end the threads, after a watch under way."""
         await asyncio.get_running_loop().run_in_executor(None, self._workers.shutdown)
         for connection in self._open:
             connection.close()
@@ -143,7 +143,7 @@ class EtcdClient:
         return known
 
     def _watch(self, create: Json, seconds: float, found: Callable[[Json], Result | None]) -> Result | None:
-        """Return what is found in the first answer in which something is, None if nothing comes in time.
+        """Return the first event that is found in the answer, None if none comes in time.
 
         A watch has a connection of its own: its answer has no end; the first line is no event.
         """
@@ -173,8 +173,8 @@ def _any_event(result: Json) -> bool | None:
 def watch_of(keys: KeyRange, *, after: int) -> Json:
     """Return the request for a watch of some keys that is refused if a change after a revision is forgotten.
 
-    It begins with ``after``, which the caller knows already. One that begins with the next revision is taken
-    also when etcd was compacted to that one, and is then told nothing of a deletion in it.
+    It begins with ``after``, which the caller knows already. A watch from the next revision is accepted even
+    if etcd was compacted to that one, and misses a deletion in it.
     """
     return keys.request() | {"start_revision": str(after)}
 

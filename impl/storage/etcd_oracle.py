@@ -1,9 +1,9 @@
 """The oracle's window and leader key in etcd: a key under a lease, and saves that compare before they put.
 
 The leader key is created by a transaction that finds its version to be 0, as Milvus does. Each save is a
-transaction too, on the condition that the key is still the one that this term has created: Milvus has no such
-condition (facts 2.4, hazard 43). The end of the window is stored as 8 bytes, big-endian, so that etcd's
-comparison of bytes is that of numbers.
+transaction too, on the condition that the key is still that of this term: Milvus has no such condition (facts
+2.4, hazard 43). The end of the window is stored as 8 bytes, big-endian, so that etcd's comparison of bytes is
+that of numbers.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
 
 _BYTES = 8
 _WATCH_SECONDS = 1.0
-"""A watch that hears nothing is made anew: a silent connection may be dead."""
+"""A watch without events is renewed: a silent connection may be dead."""
 
 
 class EtcdOracleStore:
@@ -26,7 +26,7 @@ class EtcdOracleStore:
 
     Args:
         endpoint: ``http://host:port``.
-        prefix: before the names of the two keys; oracles with different prefixes know nothing of each other.
+        prefix: before the names of the two keys; oracles with different prefixes are independent.
         timeout: seconds for one call.
         client: calls the endpoint.
     """
@@ -89,7 +89,7 @@ class EtcdOracleStore:
         return int.from_bytes(value, "big")
 
     async def save(self, end: int, leadership: Leadership) -> None:
-        """See WindowStore. A window that is not there compares as not greater."""
+        """See WindowStore. An absent window compares as not greater."""
         value = encode(end.to_bytes(_BYTES, "big"))
         greater = {"key": self._window, "target": "VALUE", "result": "GREATER", "value": value}
         put: Json = {"request_put": {"key": self._window, "value": value}}
@@ -106,7 +106,7 @@ class EtcdOracleStore:
             raise NotLeaderError(f"{leadership.server} holds no leader key in term {leadership.term}")
 
     async def close(self) -> None:
-        """Let go of the connections."""
+        """Close the connections."""
         await self._client.close()
 
     async def _transaction(self, *, compare: Json, success: list[Json]) -> Json:

@@ -28,7 +28,7 @@ def find_etcd() -> str | None:
 
 
 class EtcdServer:
-    """One server, listening on the loopback interface only. A context manager: it starts, and is stopped.
+    """One server, listening on the loopback interface only. A context manager.
 
     It can be killed and started again: the ports and the data stay the same.
 
@@ -78,7 +78,7 @@ class EtcdServer:
         self._wait_ready(self._process)
 
     def kill(self) -> None:
-        """End it as a crash would."""
+        """Kill it."""
         self._end(graceful=False)
 
     def stop(self) -> None:
@@ -121,7 +121,7 @@ class EtcdServer:
 
 
 def _environment() -> dict[str, str]:
-    """Settings of another server must not reach this one; some machines have to be allowed by name."""
+    """Hides settings of another server; some machines have to be allowed by name."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ETCD_")}
     if platform.machine() == "aarch64":
         kept["ETCD_UNSUPPORTED_ARCH"] = "arm64"
@@ -129,7 +129,6 @@ def _environment() -> dict[str, str]:
 
 
 def _free_ports(count: int) -> tuple[int, ...]:
-    """Ports that are free at the moment."""
     sockets = [socket.socket() for _ in range(count)]
     try:
         for each in sockets:

@@ -1,11 +1,11 @@
-"""The log of one channel on files, with terms: what an earlier term appends is refused.
+"""The log of one channel on files, with terms: appends of an earlier term are refused.
 
-A directory holds the file ``terms``, a line for each term that has begun and each cut, and a file for every
-so many places, a line for each record. All lines are those of ``tidemark.impl.storage.file_log``: a line that
-is not whole is not there. Each append is forced to the disk before the next one begins.
+A directory holds the file ``terms``, a line for each term that has begun and each cut, and a file for each
+range of places, a line for each record. All lines are those of ``tidemark.impl.storage.file_log``: an
+incomplete line does not count. Each append is forced to the disk before the next one begins.
 
-An append that fails may be in the file or not. From then on the log refuses every append, until a new term
-has looked at the files.
+A failed append may be in the file. From then on the log refuses every append, until a new term has read the
+files.
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class FencedLog:
 
     Attributes:
         term: the last one; 0 before the first.
-        cut: what lies at or below this place is forgotten.
+        cut: places at or below are forgotten.
         records: those above the cut, in memory too.
-        broken: an append has failed: the files have to be looked at.
+        broken: an append has failed: the files have to be read again.
     """
 
     def __init__(
@@ -103,7 +103,6 @@ class FencedLog:
             return record.place
 
     def _check(self, term: Term) -> None:
-        """Raise an error if the log does not take what this term appends."""
         if term != self.term:
             raise TermEndedError(
                 f"{self._root} refuses term {term}: the last one is {self.term}; begin a new one"
@@ -136,7 +135,6 @@ class FencedLog:
             await self._empty(number)
 
     async def _empty(self, number: int) -> None:
-        """Make the files before this one empty."""
         try:
             for place in range(self._emptied, number):
                 await self._files.truncate(log_file(self._root, _name(place)), 0)
@@ -148,10 +146,10 @@ class FencedLog:
         await self._terms.append_line(checked(json.dumps([term, cut]).encode()))
         self.term = term
 
-    # What is in the files.
+    # The contents of the files.
 
     async def _load(self) -> None:
-        """Whoever reads meanwhile sees what was known before."""
+        """Readers see the earlier records until this ends."""
         term, cut = await self._last_note()
         records: list[Record] = []
         number = cut // self._per_file

@@ -1,7 +1,7 @@
 """The log of packs: one file a channel, one line of JSON a pack. A writer appends, readers follow.
 
 A line begins with the checksum of the rest. Each append is forced to the disk before the next begins, so that
-a crash leaves damage in the last line only: such a line is not there, and the next writer cuts it off.
+a crash damages the last line only: readers ignore it, and the next writer cuts it off.
 """
 
 from __future__ import annotations
@@ -9,14 +9,12 @@ from __future__ import annotations
 import asyncio
 import json
 import zlib
-from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.impl.errors import CorruptDataError, StoreError
-from tidemark.impl.ports import Clock
 from tidemark.impl.storage.files import SYSTEM_FILES, Files, make_directories
-from tidemark.impl.types import ChannelName, EndPosition, Pack, Position, Row, StartPosition
+from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, StartPosition
 
 
 def log_file(root: Path, channel: ChannelName) -> Path:
@@ -38,12 +36,10 @@ class FileLogWriter:
         self._files = files
         self._lock = asyncio.Lock()
         self._whole = False
-        """Nothing is left of an append that did not end. If not, the file has to be looked at."""
+        """No unfinished append is in the file. If false, the file has to be checked."""
 
     async def append(self, pack: Pack) -> None:
-        """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
-        failure: the pack may be there or not.
-        """
+        """Write the pack durably. Raise StoreError on failure: the pack may be there or not."""
         await self.append_line(encode(pack))
 
     async def append_line(self, text: bytes) -> None:
@@ -61,7 +57,7 @@ class FileLogWriter:
             self._whole = True
 
     async def _mend(self) -> None:
-        """Make the file if there is none. Cut off what is left of an append that did not end."""
+        """Make the file if there is none. Cut off an unfinished append."""
         await make_directories(self._files, self._file.parent, root=self._file.parent)
         if not await self._files.exists(self._file):
             await self._files.write(self._file, b"")
@@ -72,54 +68,11 @@ class FileLogWriter:
             await self._files.truncate(self._file, end)
 
 
-class FileLogReader:
-    """Follows channel logs. A last line that is not whole is not there yet.
-
-    A reader moves forward only; a new incarnation of a node opens a new reader.
-
-    Args:
-        root: the directory of the logs.
-        clock: for the pauses between two looks.
-        poll_seconds: their length.
-        files: the file system that it is in.
-    """
-
-    def __init__(
-        self, root: Path, *, clock: Clock, poll_seconds: float = 0.01, files: Files = SYSTEM_FILES
-    ) -> None:
-        self._root = root
-        self._clock = clock
-        self._poll_seconds = poll_seconds
-        self._files = files
-        self._offsets: dict[ChannelName, int] = {}
-        self._ahead: dict[ChannelName, deque[Pack]] = {}
-
-    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
-        """The first pack that ends after the position; waits for it. It is durable."""
-        ahead = self._ahead.setdefault(channel, deque())
-        while True:
-            while ahead and ahead[0].end.ts <= after.ts:
-                ahead.popleft()
-            if ahead:
-                return ahead[0]
-            if not await self._read_on(channel, ahead):
-                await self._clock.sleep(self._poll_seconds)
-
-    async def _read_on(self, channel: ChannelName, ahead: deque[Pack]) -> bool:
-        """Read the lines that were added. False when there were none."""
-        file, offset = log_file(self._root, channel), self._offsets.get(channel, 0)
-        lines = await read_lines(self._files, file, offset)
-        for line in lines:
-            ahead.append(decode(line, where=file))
-        self._offsets[channel] = offset + sum(len(line) + 1 for line in lines)
-        return bool(lines)
-
-
 async def read_lines(files: Files, file: Path, offset: int) -> list[bytes]:
-    """The whole lines beyond an offset; none while there is no file. What is returned is durable. Raise
-    StoreError on failure.
+    """The whole lines beyond an offset; none while there is no file. They are durable. Raise StoreError on
+    failure.
 
-    Their writer may not have forced them yet: whoever has seen a pack must not see it vanish.
+    Their writer may not have forced them yet: a pack that was read must not vanish.
     """
     try:
         lines = list(whole_lines(await files.read(file, offset=offset), where=file))
@@ -140,8 +93,8 @@ async def read_log(root: Path, channel: ChannelName, *, files: Files = SYSTEM_FI
 
 
 def whole_lines(found: bytes, *, where: Path) -> Iterator[bytes]:
-    """The lines without their ends, up to the first that is not whole. Raises CorruptDataError if another
-    one follows that: such damage is not what an append leaves that did not end.
+    """The lines without their ends, up to the first incomplete one. Raises CorruptDataError if another one
+    follows: no unfinished append leaves such damage.
     """
     *ended, _ = found.split(b"\n")
     for place, line in enumerate(ended):

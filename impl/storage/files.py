@@ -1,7 +1,7 @@
-"""What the adapters ask of a file system, and the one of the operating system.
+"""The file system for the adapters, and the one of the operating system.
 
-The adapters below this folder never call ``os`` themselves: whoever passes in other ``Files`` sees every
-operation, and may lose what was not forced to the disk.
+The adapters in this folder never call ``os`` themselves: other ``Files`` see every operation, and may lose
+data that was not forced to the disk.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ Result = TypeVar("Result")
 
 
 class Files(Protocol):
-    """A file system. What is written, created or renamed outlives a power failure only once it was forced.
+    """A file system. A write, creation or renaming survives a power failure only once it was forced.
 
     Every method raises OSError on failure; a failed write may have left a part of the data. If the caller is
-    cancelled, the operation is over, done or not, before the caller goes on.
+    cancelled, the operation ends, done or not, before the caller continues.
     """
 
     async def exists(self, path: Path) -> bool:
         """Return whether there is a file or a directory of this name."""
 
     async def read(self, path: Path, *, offset: int = 0) -> bytes:
-        """Return what a file holds beyond an offset. Raise FileNotFoundError if there is none."""
+        """Return the content of a file beyond an offset. Raise FileNotFoundError if there is none."""
 
     async def write(self, path: Path, data: bytes) -> None:
         """Replace the content of a file; create it if there is none."""
@@ -43,7 +43,7 @@ class Files(Protocol):
         """Force the content of a file to the disk. Its name is not part of that."""
 
     async def rename(self, old: Path, new: Path) -> None:
-        """Give a file another name in the same directory; a file that had it is gone. In one step."""
+        """Give a file another name in the same directory, replacing a file of that name. In one step."""
 
     async def make_directory(self, path: Path) -> None:
         """Create a directory, unless there is one. Its parent must exist."""
@@ -53,16 +53,16 @@ class Files(Protocol):
 
 
 class SystemCalls(Protocol):
-    """What ``SystemFiles`` asks of the module ``os``; the rest are methods of the paths."""
+    """The calls of the module ``os`` for ``SystemFiles``; the rest are methods of the paths."""
 
     def open(self, path: Path, flags: int, /) -> int:
         """Return a descriptor of a file or a directory."""
 
     def fsync(self, descriptor: int, /) -> None:
-        """Force what the descriptor stands for to the disk."""
+        """Force a file or directory to the disk."""
 
     def close(self, descriptor: int, /) -> None:
-        """Let go of a descriptor."""
+        """Close a descriptor."""
 
     def truncate(self, path: Path, size: int, /) -> None:
         """Cut a file off after so many bytes."""
@@ -123,9 +123,7 @@ SYSTEM_FILES = SystemFiles()
 
 
 async def in_thread(executor: Executor | None, work: Callable[[], Result]) -> Result:
-    """Do work in a thread, of the loop's own executor if none is given. A cancelled caller waits for its
-    end: nothing goes on behind the caller's back.
-    """
+    """Work in a thread, of the loop's executor by default. A cancelled caller waits for its end."""
     future = asyncio.get_running_loop().run_in_executor(executor, work)
     try:
         return await asyncio.shield(future)
@@ -139,10 +137,10 @@ async def in_thread(executor: Executor | None, work: Callable[[], Result]) -> Re
 
 
 async def make_directories(files: Files, directory: Path, *, root: Path) -> None:
-    """Create what is missing of a directory and of those above it, each level durably.
+    """Create missing directories down to this one, each level durably.
 
-    From ``root`` down the names of those that are there are forced as well: whoever has made them may still
-    be about to, or may have died before.
+    From ``root`` down existing names are forced as well: their creator may not have done so yet, or may have
+    crashed before.
     """
     above = []
     for level in root.parents:

@@ -45,7 +45,7 @@ class MemoryMetaStore:
         self.segments: dict[SegmentId, SegmentRecord] = {}
 
     async def load(self) -> MetaSnapshot:
-        """Everything that was saved."""
+        """All saved records."""
         return MetaSnapshot(channels=tuple(self.channels.values()), segments=tuple(self.segments.values()))
 
     async def save_channels(self, records: Sequence[ChannelRecord]) -> None:

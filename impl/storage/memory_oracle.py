@@ -55,7 +55,7 @@ class MemoryOracleStore:
         self.saves += 1
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
     def _holder(self) -> Leadership | None:
         return self._leader if self._steady.monotonic() < self._expires else None

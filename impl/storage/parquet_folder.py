@@ -1,6 +1,6 @@
-"""The names of the binlogs of a ``ParquetStore``: lists them, and deletes them.
+"""Lists and deletes the binlogs of a ``ParquetStore``.
 
-A deletion is not forced to the disk: a file that comes back after a power failure is found again.
+A deletion is not forced to the disk: a file that returns after a power failure is found again.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tidemark.impl.storage.parquet_store import SUFFIX, ParquetStore
 
 
 class ParquetFolder:
-    """See ``impl.datacoord.garbage.ObjectFolder``. Files that are being written are not seen."""
+    """See ``impl.datacoord.garbage.ObjectFolder``. Unfinished files are not listed."""
 
     def __init__(self, store: ParquetStore) -> None:
         self._store = store

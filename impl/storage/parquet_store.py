@@ -1,8 +1,8 @@
 """Binlogs as Parquet files below one directory.
 
-A file appears under its name only when it is complete: it is written beside, forced to the disk and renamed,
-and the directory is forced to the disk as well. What is not finished has a name of its own for each put that
-is under way, so that two of one path do not write into each other's file.
+A file appears under its name only when it is complete: it is written under another name, forced to the disk
+and renamed, and the directory is forced to the disk as well. Each put has an unfinished name of its own, so
+that two puts of one path write different files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _STORES = count(1)
 
 
 def _schema() -> Any:
-    """The columns. pyarrow is imported at the first use: who never stores a row can do without it."""
+    """The columns. pyarrow is imported at the first use, so that other programs need not have it."""
     import pyarrow as pa
 
     return pa.schema(
@@ -43,8 +43,8 @@ class ParquetStore:
     Args:
         root: the directory; made when the first object is written.
         files: the file system that it is in.
-        writer: tells the unfinished files of this store from those of others in the directory; by default
-            made of the process and a number.
+        writer: distinguishes the unfinished files of this store from those of others; by default process and
+            number.
     """
 
     def __init__(self, root: Path, *, files: Files = SYSTEM_FILES, writer: str = "") -> None:
@@ -52,7 +52,7 @@ class ParquetStore:
         self._files = files
         self._writer = writer or f"{os.getpid()}-{next(_STORES)}"
         self._unfinished: set[Path] = set()
-        """What is being written now."""
+        """Files being written."""
         self._forced: set[Path] = set()
         """Directories whose names are known to be durable."""
 
@@ -75,7 +75,7 @@ class ParquetStore:
             self._unfinished.discard(unfinished)
 
     def _beside(self, file: Path) -> Path:
-        """A name that no other put uses now. It is used again: what a failure leaves does not add up."""
+        """A name that no other put uses now. Names are reused: failures leave a bounded number of files."""
         names = (file.with_name(f".{file.name}.{self._writer}.{number}.unfinished") for number in count())
         return next(name for name in names if name not in self._unfinished)
 

@@ -1,4 +1,4 @@
-"""The root coordinator's catalogue in one SQLite file: collections, and numbers that are reserved ahead."""
+"""The root coordinator's catalogue in one SQLite file: collections, and reserved numbers."""
 
 from __future__ import annotations
 

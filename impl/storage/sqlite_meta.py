@@ -81,7 +81,7 @@ class SqliteMetaStore:
         )
 
     async def load(self) -> MetaSnapshot:
-        """Everything that was saved."""
+        """All saved records."""
         async with self._transactions.begin() as database:
             channels = await database.execute("SELECT * FROM channels ORDER BY channel")
             segments = await database.execute("SELECT * FROM segments ORDER BY segment_id")
@@ -108,7 +108,7 @@ class SqliteMetaStore:
             await _save_segment(database, record)
 
     async def replace_segment(self, record: SegmentRecord) -> None:
-        """Save the record, and its binlogs in place of those that it had, in one transaction."""
+        """Save the record, and replace its binlogs, in one transaction."""
         compaction, number = record.compaction, record.segment_id
         deltas = json.dumps([[delta.path, delta.row_positions] for delta in compaction.deltas])
         async with self._transactions.begin() as database:
@@ -186,7 +186,7 @@ def channel_of(row: tuple[Any, ...]) -> ChannelRecord:
 
 
 def compaction_of(row: tuple[Any, ...]) -> Compaction:
-    """What a row of table compactions says."""
+    """The compaction of a row of table compactions."""
     _, applied, deltas, start = row
     return Compaction(
         applied=tuple(json.loads(applied)),

@@ -1,8 +1,8 @@
 """The oracle's window and leader key in one SQLite file: the embedded default.
 
-Processes of one machine may share the file. A lease is counted by the clock that runs since the machine was
-started, which all of them see. After a restart of the machine that clock begins anew: a lease that seems to
-come from the future is over.
+Processes of one machine may share the file. The clock since the start of the machine, which all of them
+share, counts the leases. After a restart of the machine that clock begins anew: a lease that seems to come
+from the future has ended.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SqliteOracleStore:
 
     Args:
         file: may be shared by processes of one machine.
-        steady: by which leases run out.
+        steady: counts the leases.
         poll: seconds between two looks at the leader key of another.
         database: the connection to the file.
     """
@@ -90,8 +90,8 @@ class SqliteOracleStore:
                 await database.execute(RENEW, (now, now))
 
     async def evict(self, server: str) -> None:
-        """End the lease of a server at once. Only for who knows that its process has ended: a server that
-        still ran would hand out timestamps beside the next one.
+        """End the lease of a server at once. Only for a caller that knows that its process has ended: a
+        running server would hand out timestamps beside the next one.
         """
         async with self._transactions.begin() as database:
             now = self._steady.monotonic()
@@ -121,7 +121,6 @@ class SqliteOracleStore:
         await self._transactions.close()
 
     async def _holder(self, database: Database, now: float) -> int | None:
-        """The term of the leader, if its lease runs."""
         for term, renewed, expires in await database.execute("SELECT term, renewed, expires FROM leader"):
             return int(term) if renewed <= now < expires else None
         return None

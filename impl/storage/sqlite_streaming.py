@@ -1,4 +1,4 @@
-"""What a streaming node stores, in one SQLite file: messages by place, and both checkpoints."""
+"""The stored state of a streaming node in one SQLite file: messages by place, and both checkpoints."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class SqliteStreamingStore:
         return {int(place) for (place,) in rows}
 
     async def messages(self) -> dict[int, tuple[DataMessage, ...]]:
-        """What is stored by place. Raise CorruptDataError for what is none."""
+        """The stored messages by place. Raise CorruptDataError for a damaged one."""
         async with self._transactions.begin() as database:
             rows = await database.execute("SELECT place, messages FROM messages ORDER BY place")
         return {int(place): tuple(self._data(one) for one in json.loads(text)) for place, text in rows}

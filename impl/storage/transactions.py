@@ -25,14 +25,14 @@ Connect = Callable[..., sqlite3.Connection]
 class Database(Protocol):
     """A connection to one SQLite file, one statement at a time. Errors are those of ``sqlite3``.
 
-    If the caller is cancelled, the statement is over before the caller goes on.
+    If the caller is cancelled, the statement ends before the caller continues.
     """
 
     async def execute(self, statement: str, values: Sequence[Any] = ()) -> list[Row]:
         """Run a statement and return its rows. The connection is opened if need be."""
 
     async def close(self) -> None:
-        """Close the connection: what was not committed is undone. A later statement opens it again."""
+        """Close the connection, which rolls back. A later statement opens it again."""
 
 
 class SqliteDatabase:
@@ -71,7 +71,7 @@ def connection_to(file: Path, database: Database | None) -> Database:
 
 @dataclass(frozen=True, kw_only=True)
 class Schema:
-    """The tables of a file. ``remedy``: what to do about a file of another version."""
+    """The tables of a file. ``remedy``: advice for a file of another version."""
 
     version: int
     text: str
@@ -95,10 +95,10 @@ class Transactions:
         self._ready = False
 
     def begin(self) -> Transaction:
-        """A transaction, for ``async with``: all of it is there at the end, or, after any error, nothing.
+        """A transaction, for ``async with``: committed at the end, rolled back after any error.
 
         Raise StoreError on failure, CorruptDataError for a file that is damaged or of another version. An
-        error of the end itself leaves open which of the two it is.
+        error of the end itself leaves the outcome open.
         """
         return Transaction(self)
 
@@ -114,7 +114,7 @@ class Transactions:
         return self._database
 
     async def leave(self, failure: BaseException | None) -> None:
-        """End a transaction: with an error in it, undo it."""
+        """Commit, or roll back after an error."""
         if failure is not None:
             await self._abandon(failure)
             return
@@ -144,7 +144,7 @@ class Transactions:
             await self._database.close()
 
     async def _prepare(self) -> None:
-        """Create the tables in a new file; refuse a file of another version. Two may come at once."""
+        """Create the tables in a new file; refuse a file of another version. Two processes may do so."""
         if self._ready:
             return
         database, schema = self._database, self._schema

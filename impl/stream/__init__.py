@@ -1,1 +1,1 @@
-"""The message stream: what a consumer makes of a channel's log, pack after pack."""
+"""The message stream: from a channel's log to packs."""

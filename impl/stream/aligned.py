@@ -1,8 +1,7 @@
 """A consumer of several physical channels under one clock, and packs of several ticks (facts 5.1).
 
-What differs from the original: it reads its channels in turn, an entry at a time, and not all in rounds. A
-pack needs a tick of each, so that waiting for one of them holds up nothing. The size of a pursuit is counted
-in messages.
+Unlike the original it reads its channels in turn, an entry at a time, and not all in rounds: a pack needs a
+tick of each, so waiting for one of them delays no pack. The size of a pursuit is counted in messages.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ from tidemark.impl.values.messages import ChannelMessage, DdlMessage
 
 @dataclass(frozen=True)
 class AlignedPosition:
-    """Where a consumer goes on in each of its channels; what lies at or below ``ts`` it has.
+    """Where a consumer continues in each of its channels; it has all messages at or below ``ts``.
 
     places: as in ``StreamPosition``, in the order of the channels; empty for the beginning of all of them.
     """
@@ -61,19 +60,19 @@ class AlignedConsumer:
 
     Milvus: MqTtMsgStream, bufMsgPackToChannel, consumeToTtMsg, allChanReachSameTtMsg, chanTtMsgSync
 
-    The channel with the smallest tick is read on: who is at a greater one waits for it. If the channels do
-    not get the same ticks, there may never be a pack (hazard 32).
+    The channel with the smallest tick is read on; those at a greater one wait for it. If the channels do not
+    get the same ticks, there may never be a pack (hazard 32).
 
     Args:
         log: the entries by channel and place.
         channels: the physical channels, always in the same order.
-        position: where to begin: the end of the last pack that is done with.
+        position: where to begin: the end of the last processed pack.
         pursuit: when packs grow; None: a pack has one tick.
 
     Attributes:
         readers: one for each channel.
         last: the end of the last pack, or the timestamp of the position.
-        pack: what is ready, and may grow until it is handed over.
+        pack: a ready pack, which may grow until it is taken.
     """
 
     reader_class: ClassVar[type[ChannelReader]] = ChannelReader
@@ -107,7 +106,6 @@ class AlignedConsumer:
         return pack
 
     async def _pursue(self, pursuit: Pursuit) -> None:
-        """Let the pack grow, while it may."""
         with suppress(TimeoutError):
             async with asyncio.timeout(pursuit.seconds):
                 while self.goes_on(pursuit):
@@ -124,7 +122,7 @@ class AlignedConsumer:
             self._gather(tick)
 
     def next_reader(self) -> ChannelReader:
-        """Who is read next: the one that is furthest behind."""
+        """The next channel to read: the one that is furthest behind."""
         return min(self.readers, key=lambda reader: reader.tick)
 
     def _is_level(self) -> bool:
@@ -132,7 +130,6 @@ class AlignedConsumer:
         return all(reader.tick == self.readers[0].tick for reader in self.readers)
 
     def _gather(self, tick: Timestamp) -> None:
-        """Everything buffered up to the tick goes into the pack."""
         messages = [message for reader in self.readers for message in reader.take_upto(tick)]
         self.last = tick
         finish = AlignedPosition(tick, self._places())
@@ -149,5 +146,4 @@ class AlignedConsumer:
     def _grown(
         self, pack: AlignedPack, finish: AlignedPosition, messages: list[ChannelMessage]
     ) -> AlignedPack:
-        """The pack with the messages of a further tick."""
         return replace(pack, finish=finish, messages=each_once((*pack.messages, *messages)))

@@ -12,7 +12,7 @@ from tidemark.impl.timestamp import MILLISECOND, Timestamp
 class DispatcherConfig:
     """Configuration of the dispatchers of one physical channel.
 
-    capacity: packs that a target may leave behind (the buffer of a target's channel, 16).
+    capacity: packs that wait for a target (the buffer of a target's channel, 16).
     tolerant_seconds: a target that has no room for so long is split off, if the main dispatcher has others
         (``mq.dispatcher.maxTolerantLag`` 3 s).
     """
@@ -33,8 +33,8 @@ class Pursuit:
 
     Milvus: continueBuffering
 
-    now: the present time. lag: it is behind if its tick is older than this. messages: a pack that has so many
-    grows no more. seconds: no more than this is waited for.
+    now: the present time. lag: it is behind if its tick is older than this. messages: a pack of this many
+    grows no more. seconds: the longest wait.
     """
 
     now: Callable[[], Timestamp]

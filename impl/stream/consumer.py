@@ -1,6 +1,6 @@
-"""A consumer of one physical channel: it reads to the next tick and hands over a pack (facts 5.1).
+"""A consumer of one physical channel: it reads to the next tick and returns a pack (facts 5.1).
 
-What differs from the original: the first pack after a seek begins at the position's timestamp, not at 0.
+Unlike in the original, the first pack after a seek begins at the position's timestamp, not at 0.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from tidemark.impl.values.messages import ChannelMessage
 
 
 class ChannelConsumer(ChannelReader):
-    """Gives the packs of a channel, one at a time. It reads no further than the pack that was asked for.
+    """Gives the packs of a channel, one at a time. It reads no further than the requested pack.
 
-    The caller keeps the end position of the last pack that is done with. A new consumer goes on from there.
+    The caller keeps the end position of the last processed pack. A new consumer continues there.
 
     Attributes:
         last: the end of the last pack, or the timestamp of the position.
@@ -28,7 +28,7 @@ class ChannelConsumer(ChannelReader):
         self._start = position
 
     async def next_pack(self) -> StreamPack:
-        """Read to the next tick that is greater than the last; return what came up to it."""
+        """Read to the next tick that is greater than the last; return the messages up to it."""
         while True:
             tick = await self.read_one()
             if tick is not None and self._is_new(tick):
@@ -39,12 +39,11 @@ class ChannelConsumer(ChannelReader):
         return tick > self.last
 
     def _hand_over(self, tick: Timestamp) -> StreamPack:
-        """Everything buffered up to the tick goes into a pack."""
+        """All buffered messages up to the tick move to a pack."""
         held = self.take_upto(tick)
         self.last = tick
         start, self._start = self._start, StreamPosition(self.place_of_position(), tick)
         return StreamPack(start=start, finish=self._start, messages=self._each_once(held))
 
     def _each_once(self, messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-        """No copies in a pack."""
         return each_once(messages)

@@ -23,8 +23,8 @@ class Dispatcher:
     Attributes:
         consumer: its own; one tick in each pack.
         begun, at: start and end of the last pack that it has taken.
-        paused: it takes no pack. What it reads meanwhile waits.
-        pack: what was read last, until all of it is sent.
+        paused: it takes no pack. Packs that it reads wait.
+        pack: the last pack, until all of it is sent.
     """
 
     waits_at: ClassVar[str]
@@ -55,7 +55,7 @@ class Dispatcher:
         return not self.paused
 
     async def _hand_out(self, pack: StreamPack) -> None:
-        """Send a pack that was taken. What precedes the first await belongs to the step that takes it."""
+        """Send a pack that was taken. The part before the first await belongs to the step that takes it."""
         raise NotImplementedError
 
     def is_sent(self, target: Target, pack: StreamPack) -> bool:
@@ -68,7 +68,7 @@ class MainDispatcher(Dispatcher):
 
     Attributes:
         targets: by channel.
-        owed: those to whom the pack in hand is not sent yet.
+        owed: targets to which the current pack is not sent yet.
     """
 
     waits_at = "dispatch.take"
@@ -96,7 +96,6 @@ class MainDispatcher(Dispatcher):
             await self._send(target, pack)
 
     async def _send(self, target: Target, pack: StreamPack) -> None:
-        """Send one target its part, or split it off."""
         while target in self.owed:
             await self._preemption.point("dispatch.send")
             if target in self.owed and not target.is_full:
@@ -108,7 +107,7 @@ class MainDispatcher(Dispatcher):
                 self._split_off(target)
 
     async def _gets_room(self, target: Target) -> bool:
-        """Wait until a target has room or is gone. False if it took too long."""
+        """Wait until a target has room or has left. False if it took too long."""
         try:
             async with asyncio.timeout(self.patience()):
                 await self._changes.until(lambda: not target.is_full or target not in self.owed)
@@ -117,11 +116,10 @@ class MainDispatcher(Dispatcher):
         return True
 
     def patience(self) -> float | None:
-        """How long a target may take, in seconds; the only one has all time."""
+        """How long a target may take, in seconds; without limit for the only one."""
         return self._config.tolerant_seconds if len(self.targets) > 1 else None
 
     def _may_split(self, target: Target) -> bool:
-        """It still has no room, and there are others."""
         return target in self.owed and target.is_full and len(self.targets) > 1
 
     def drop(self, target: Target) -> None:
@@ -137,7 +135,7 @@ class Deputy(Dispatcher):
     It takes a pack when its target has room, so that it can be paused at any time.
 
     Attributes:
-        target: whom it serves.
+        target: its target.
         candidate: a merge is under way that has found it at the main dispatcher's tick.
     """
 

@@ -1,7 +1,7 @@
-"""Who is served by which dispatcher of a physical channel: targets come, lag, catch up and go (facts 5.2).
+"""Assigns targets to dispatchers of a physical channel: targets come, lag, catch up and leave (facts 5.2).
 
-What differs from the original: the manager looks whenever something has changed, and not every 0.1 s. It
-holds no lock while it merges: it takes one step at a time, each decided by what is so then.
+Unlike the original, the manager looks at each change, and not every 0.1 s. It holds no lock while it merges:
+it takes one step at a time, and decides it by the present state.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class DispatcherManager:
 
     Attributes:
         waiting: targets that have no dispatcher yet, by channel.
-        main: the main dispatcher; None while it would have no target.
+        main: the main dispatcher; None without targets.
         deputies: by the channel of their target.
         tasks: those of the dispatchers that work.
         supervisor: owner of all tasks. A failure in any of them is raised by its ``check``.
@@ -55,7 +55,7 @@ class DispatcherManager:
         self.supervisor.spawn(self._run, f"dispatchers {self.channel}")
 
     async def stop(self) -> None:
-        """End all work. Targets get nothing more."""
+        """End all work. Targets get no more packs."""
         for channel in self.channels():
             self.deregister(channel)
         await self.supervisor.stop()
@@ -83,7 +83,7 @@ class DispatcherManager:
         return target
 
     def deregister(self, channel: ChannelName) -> None:
-        """A target goes, and gets nothing more. Nothing happens if it is not there."""
+        """A target leaves, and gets no more packs. Does nothing if it is not there."""
         target = self.waiting.pop(channel, None)
         if channel in self.deputies:
             deputy = self.deputies.pop(channel)
@@ -112,7 +112,7 @@ class DispatcherManager:
                 self._changes.tell()
 
     def next_step(self) -> Callable[[], None] | None:
-        """What is to be done now, if anything."""
+        """The next step, if any."""
         if self.waiting:
             return self._build_main if self.main is None else self._start_deputy
         return self._next_of_a_merge()
@@ -128,14 +128,13 @@ class DispatcherManager:
             return self._pause_deputy if candidates else self._resume_main
         if self._found() is not None:
             return self._find
-        # With a pack in hand it is paused when that is sent.
+        # A current pack is sent before the pause.
         return self._pause_main if candidates and not main.owed else None
 
     def _candidates(self) -> list[Deputy]:
         return [deputy for deputy in self.deputies.values() if deputy.candidate]
 
     def _build_main(self) -> None:
-        """One dispatcher for all who wait, at the least position."""
         position = self.first_position([target.position for target in self.waiting.values()])
         main = self.main = MainDispatcher(
             consumer=self._consumer(position),
@@ -152,7 +151,6 @@ class DispatcherManager:
         return min(positions, key=lambda position: position.ts)
 
     def _start_deputy(self) -> None:
-        """One target that waits gets a dispatcher of its own, at its position."""
         channel = next(iter(self.waiting))
         target = self.waiting.pop(channel)
         deputy = self.deputies[channel] = Deputy(
@@ -176,7 +174,6 @@ class DispatcherManager:
         return next((deputy for deputy in fresh if self.main is not None and deputy.at == self.main.at), None)
 
     def _find(self) -> None:
-        """The first check."""
         deputy = self._found()
         assert deputy is not None
         deputy.candidate = True
@@ -193,7 +190,6 @@ class DispatcherManager:
         return deputy.at == main.at
 
     def _merge(self) -> None:
-        """A deputy's target goes to the main dispatcher, or the deputy goes on."""
         deputy = next(deputy for deputy in self._candidates() if deputy.paused)
         if self.main is not None and self.is_level(deputy, self.main):
             target = deputy.target
@@ -204,7 +200,7 @@ class DispatcherManager:
             self._give_up(deputy)
 
     def _give_up(self, deputy: Deputy) -> None:
-        """One of both went on before it was paused: the deputy goes on too."""
+        """One of them advanced before it was paused: the deputy continues, too."""
         deputy.candidate = deputy.paused = False
 
     def _resume_main(self) -> None:

@@ -25,8 +25,8 @@ class MinimumReader(ChannelReader):
 class MinimumConsumer(AlignedConsumer):
     """Gives the packs of several channels. A pack ends at the smallest of their last ticks.
 
-    The channel that is at it is read on. Of a channel that is further ahead, what lies above the end of the
-    pack stays buffered; the place of the position is that of the first such message, or of the tick.
+    The channel that is at it is read on. Messages of a channel further ahead that are above the end of the
+    pack stay buffered; the place of the position is that of the first one, or of the tick.
     """
 
     reader_class: ClassVar[type[ChannelReader]] = MinimumReader

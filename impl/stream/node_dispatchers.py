@@ -1,4 +1,4 @@
-"""The dispatchers of one node: a manager for each physical channel from which it serves virtual ones."""
+"""The dispatchers of one node: a manager for each physical channel with virtual ones that it serves."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class NodeDispatchers:
     """Opens the streams of virtual channels, so that a node reads a physical channel once, and not once for
     each virtual one.
 
-    managers: by physical channel; one that was begun stays until ``stop``. supervisor: has the failure of any
-    of them.
+    managers: by physical channel; a manager stays until ``stop``. supervisor: has the failure of any of them.
     """
 
     def __init__(
@@ -39,7 +38,7 @@ class NodeDispatchers:
         return self._manager(physical(channel)).register(channel, position)
 
     def deregister(self, channel: ChannelName) -> None:
-        """End the stream of a virtual channel. Nothing happens if there is none."""
+        """End the stream of a virtual channel. Does nothing if there is none."""
         manager = self.managers.get(physical(channel))
         if manager is not None:
             manager.deregister(channel)

@@ -1,4 +1,4 @@
-"""What a consumer of a channel's log hands on: packs between two ticks, and the positions at their ends."""
+"""Packs between two ticks, and the positions at their ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidemark.impl.values.messages import ChannelMessage, DdlMessage, DeleteMess
 
 @dataclass(frozen=True)
 class StreamPosition:
-    """Where a consumer goes on, and what it has already: everything at or below ``ts``.
+    """Where a consumer continues; it has all messages at or below ``ts``.
 
     Milvus: MsgPosition
 
@@ -30,7 +30,7 @@ EARLIEST = StreamPosition(0, ZERO)
 @dataclass(frozen=True)
 class StreamPack:
     """The messages between two ticks: in the order of the log, each with a timestamp above ``begin`` and at
-    most ``end``. A message that came after its tick, against the promise, lies below ``begin``.
+    most ``end``. A late message, after its tick, is below ``begin``.
 
     Milvus: groupingMsgs
     """
@@ -65,12 +65,12 @@ class StreamPack:
         return tuple(message for message in self.messages if isinstance(message, DdlMessage))
 
     def of(self, channel: ChannelName) -> StreamPack:
-        """What the pack holds for one virtual channel. The tick holds for all of them."""
+        """The part of the pack for one virtual channel. The tick is the same for all of them."""
         return replace(self, messages=tuple(m for m in self.messages if is_for(m, channel)))
 
 
 class PackSource(Protocol):
-    """Where the packs of a channel come from: a consumer of its own, or a dispatcher."""
+    """The source of a channel's packs: a consumer of its own, or a dispatcher."""
 
     async def next_pack(self) -> StreamPack:
         """The next pack. Waits for one."""

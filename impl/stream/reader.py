@@ -1,4 +1,4 @@
-"""One channel as a consumer reads it: entry after entry, what is skipped, and what waits for its pack."""
+"""One channel for a consumer: its entries, skipped messages, and messages that wait for their pack."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tidemark.impl.values.messages import ChannelMessage, Entry, Tick
 class ChannelReader:
     """Reads a channel from a position on.
 
-    It reads from the position's place, which is included, and skips what is at or below its timestamp, up to
+    It reads from the position's place, which is included, and skips messages at or below its timestamp, up to
     the first tick that is not smaller.
 
     Args:
@@ -26,7 +26,7 @@ class ChannelReader:
     Attributes:
         read: the last place that was read.
         tick: the last tick that was read; 0 while it seeks.
-        seeking: it skips what lies at or below the position.
+        seeking: it skips messages at or below the position.
         buffered: the places of the messages that were read and are in no pack yet, with the messages.
     """
 
@@ -41,7 +41,7 @@ class ChannelReader:
         self._ahead: deque[Entry] = deque()
 
     async def read_one(self) -> Timestamp | None:
-        """Read the next entry. Return the tick, if it is one that may end a pack."""
+        """Read the next entry. Return a tick that may end a pack."""
         if not self._ahead:
             self._ahead.extend(await self._log.read(self.channel, self.read + 1))
         entry = self._ahead.popleft()
@@ -57,17 +57,17 @@ class ChannelReader:
         return self.seeking and ts <= self.position.ts
 
     def _at_tick(self, tick: Timestamp) -> Timestamp | None:
-        """The tick that ends the seek counts for nothing else."""
+        """The tick that ends the seek ends no pack."""
         was_seeking, self.tick = self.seeking, ZERO if self.seeking else tick
         self.seeking = self.seeking and self._is_before_the_position(tick)
         return None if was_seeking else tick
 
     def _is_before_the_position(self, tick: Timestamp) -> bool:
-        """The seek is not over at this tick: the one at the position is still to come."""
+        """The seek does not end at this tick: the one at the position is still to come."""
         return tick < self.position.ts
 
     def take_upto(self, tick: Timestamp) -> list[ChannelMessage]:
-        """Everything buffered up to the tick, for a pack; what lies above it stays."""
+        """All buffered messages up to the tick, for a pack."""
         taken = [message for _, message in self.buffered if message.ts <= tick]
         self.buffered = [(place, message) for place, message in self.buffered if message.ts > tick]
         return taken
@@ -78,5 +78,5 @@ class ChannelReader:
 
 
 def each_once(messages: Iterable[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-    """An append that was repeated may have left two copies in the log, both before the tick."""
+    """A repeated append may have left two copies in the log, both before the tick."""
     return tuple(dict.fromkeys(messages))

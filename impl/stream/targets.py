@@ -14,13 +14,13 @@ from tidemark.impl.types import ChannelName
 
 
 class Changes:
-    """Whoever waits for a condition looks again when anything has changed."""
+    """Lets waiting tasks look at their conditions again after any change."""
 
     def __init__(self) -> None:
         self._next = asyncio.Event()
 
     def tell(self) -> None:
-        """Something has changed."""
+        """Announce a change."""
         self._next.set()
         self._next = asyncio.Event()
 
@@ -31,7 +31,7 @@ class Changes:
 
 
 class Target:
-    """One virtual channel: the packs that it was sent, until it takes them.
+    """One virtual channel: its packs, until it takes them.
 
     Milvus: targetPacks
 
@@ -39,8 +39,7 @@ class Target:
         channel: its name.
         position: packs that end at or below its timestamp are not sent.
         upto: the end of the last pack that it was sent.
-        packs: what it was sent and has not taken.
-        gone: it gets no more.
+        packs: those that it has not taken. gone: it gets no more.
     """
 
     def __init__(
@@ -73,14 +72,14 @@ class Target:
         self._changes.tell()
 
     async def next_pack(self) -> StreamPack:
-        """Take the next pack: what its range holds for this virtual channel, with the tick. Waits for one.
+        """Take the next pack: its messages for this virtual channel, with the tick. Waits for one.
 
         Raise TargetGoneError once the target is deregistered.
         """
         await self._changes.until(lambda: bool(self.packs) or self.gone)
         await self._preemption.point("target.take")
         if self.gone:
-            raise TargetGoneError(f"channel {self.channel!r} is deregistered; register it again to go on")
+            raise TargetGoneError(f"channel {self.channel!r} is deregistered; register it again to continue")
         pack = self.packs.popleft()
         self._changes.tell()
         return pack

@@ -1,7 +1,7 @@
-"""The acknowledgement manager: which timestamps of a channel are given, and which appends have ended.
+"""The acknowledgement manager: the given timestamps of a channel, and the ended appends.
 
-Appends end in any order. What may be promised is the acknowledged prefix: the greatest timestamp that was
-given below every append that is not acknowledged.
+Appends end in any order. A tick may promise the acknowledged prefix: the greatest timestamp that was given
+below every append that is not acknowledged.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class Detail(NamedTuple):
-    """Something that has ended: an append, or a tick.
+    """An append or a tick that has ended.
 
-    until: the greatest timestamp that was given when it ended. What is later lies behind ``place``; 0 if it
+    until: the greatest timestamp that was given when it ended. Later messages are behind ``place``; 0 if it
     is not in the log.
     """
 
@@ -35,22 +35,22 @@ class AckManager:
     Milvus: AckManager
 
     A timestamp is given and entered under one lock. A tick draws a timestamp for itself, which is
-    acknowledged at once; so the tick of a quiet channel is later than everything (facts 11).
+    acknowledged at once; so the tick of a quiet channel is later than all messages (facts 11).
 
     Args:
         opening: the term, and the end of the log at its beginning.
         first: the tick that begins the term.
-        transactions: those that hold starts back.
+        transactions: those that delay starts.
 
     Attributes:
         lock: spans draw and entry; ``collect`` holds it, too.
         drawn: the append whose timestamp is given and not entered.
         waiting: entered and not acknowledged, by timestamp.
-        ended: what has ended and may still decide about ticks or starts.
+        ended: ended appends and ticks that may still decide about ticks or starts.
         last: the greatest timestamp that was given.
         passed: the last tick.
-        confirmed: everything that is later than ``passed`` lies behind this place.
-        is_open: nothing changes any more once the term is closed.
+        confirmed: all messages later than ``passed`` are behind this place.
+        is_open: false once the term is closed; then no state changes.
     """
 
     def __init__(
@@ -94,7 +94,7 @@ class AckManager:
         self.waiting[append.ts] = append
 
     def acknowledge(self, append: Append, place: int) -> None:
-        """An append is in the log. After the end of the term nothing is noted."""
+        """An append is in the log. After the end of the term this does nothing."""
         append.place = place
         if self.is_open:
             append.stage = AppendStage.ACKNOWLEDGED
@@ -134,7 +134,7 @@ class AckManager:
             self.ended.append(Detail(self.last, self.last, 0))
 
     def prefix(self) -> Timestamp:
-        """The greatest timestamp that has ended and lies below all that is waited for."""
+        """The greatest ended timestamp below all waiting ones."""
         bound = min(self.waiting, default=self.last + 1)
         return max((detail.ts for detail in self.ended if detail.ts < bound), default=self.passed)
 
@@ -147,20 +147,20 @@ class AckManager:
         return prefix
 
     def _start(self, prefix: Timestamp) -> int:
-        """The last place that was known when nothing later than the prefix was given."""
+        """The last place that was known when no timestamp above the prefix was given."""
         return max((detail.place for detail in self.ended if detail.until <= prefix), default=0)
 
     def _held_back(self, start: int, tick: Timestamp) -> int:
-        """A start from which readers of this tick find the begin of each transaction that is not over."""
+        """A start from which readers of this tick find the begin of each open transaction."""
         earliest = self.transactions.earliest(tick)
         return start if earliest is None else min(start, earliest - 1)
 
     @property
     def is_quiet(self) -> bool:
-        """Nothing was given since the last tick."""
+        """No timestamp was given since the last tick."""
         return self.last == self.passed and self.drawn is None
 
     def check_open(self) -> None:
         """Raise TermClosedError."""
         if not self.is_open:
-            raise TermClosedError(f"term {self.term} of the log is over; try again in the next one")
+            raise TermClosedError(f"term {self.term} of the log has ended; try again in the next one")

@@ -31,7 +31,7 @@ class Assembled:
 
 
 class Complete(NamedTuple):
-    """What a record completes: messages with their timestamp.
+    """The messages that a record completes, with their timestamp.
 
     begun: its own place, or that of the begin of its transaction.
     """
@@ -41,10 +41,10 @@ class Complete(NamedTuple):
 
 
 class Assembly:
-    """What a reader knows of the transactions of a log, from the place at which it has begun.
+    """The transactions of a log for a reader, from its start on.
 
-    A transaction is kept until a tick has reached its commit or its end, so that a place from which to begin
-    anew can be told.
+    A transaction is kept until a tick has reached its commit or its end, so that the place for a restart is
+    known.
 
     Attributes:
         kept: by number.
@@ -56,8 +56,8 @@ class Assembly:
         self.tick: Timestamp = ZERO
 
     def take(self, record: Record) -> Complete:
-        """Read the next record. Return what is complete by it: its message, or all of a transaction with the
-        timestamp of its commit. A transaction whose begin was not read is left out: it was delivered before.
+        """Read the next record. Return the messages that it completes: its own, or all of a transaction with
+        the timestamp of its commit. Without its begin a transaction is left out: it was delivered.
         """
         message = record.message
         if isinstance(message, Tick):
@@ -85,15 +85,13 @@ class Assembly:
         return ()
 
     def _is_over(self, one: Assembled) -> bool:
-        """A tick has reached the commit, or else the end of the transaction's time."""
+        """A tick has reached the commit, or else the expiry, of the transaction."""
         return (one.commit or one.until) <= self.tick
 
     def earliest(self) -> int | None:
-        """The place of the first begin of a transaction that is not over at the last tick; None: there is
-        none. Who begins anew must read it.
-        """
+        """The place of the first begin of a transaction that is open at the last tick, or None."""
         return min((one.begun for one in self.kept.values()), default=None)
 
     def open(self) -> dict[TransactionId, Assembled]:
-        """Those that are neither committed nor over."""
+        """The transactions that are neither committed nor expired."""
         return {number: one for number, one in self.kept.items() if not one.commit}

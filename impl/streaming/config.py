@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, kw_only=True)
 class StreamingConfig:
-    """How often things happen.
+    """Periods and pauses.
 
     Attributes:
-        tick_seconds: between two looks at what is acknowledged.
-        idle_rounds: looks that pass without a tick while nothing was appended: with ``tick_seconds`` they are
-            the time for which the tick of an idle channel is held back, 5 s in the original.
+        tick_seconds: between two looks at the acknowledged prefix.
+        idle_rounds: rounds without a tick while no message was appended: with ``tick_seconds`` the delay of
+            an idle channel's tick, 5 s in the original.
         persist_seconds: between two saves of the node's own checkpoint.
         retry_seconds: before a failed call is repeated.
     """

@@ -1,4 +1,4 @@
-"""The flusher: it reads the log, stores what it reads, and moves its checkpoint behind it."""
+"""The flusher: it reads the log, stores the messages, and moves its checkpoint behind them."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ Work = Callable[[], Awaitable[None]]
 
 
 class Flusher:
-    """The consumer of one term. It starts where the recovery storage says, and drops what is stored already.
+    """The consumer of one term. It starts where the recovery storage says, and drops stored messages.
 
     Args:
         stored: places above the start whose messages are stored.
 
     Attributes:
         reading: the last place that was read.
-        buffered: what was read and is not stored, by place; a transaction by that of its commit.
-        assembly: transactions of which a part was read.
+        buffered: messages that are read and not stored, by place; a transaction by that of its commit.
+        assembly: transactions that were read in part.
     """
 
     def __init__(
@@ -68,14 +68,14 @@ class Flusher:
         self._arrived.set()
 
     async def run_stores(self) -> None:
-        """Store what was read, the first place first. Ends by cancellation."""
+        """Store the messages, the first place first. Ends by cancellation."""
         while True:
             await self._arrived.wait()
             self._arrived.clear()
             await self._retried(self.store_all)
 
     async def store_all(self) -> None:
-        """Store what was read, and move the checkpoint behind it. Raise StoreError."""
+        """Store the messages, and move the checkpoint behind them. Raise StoreError."""
         while self.buffered:
             place = min(self.buffered)
             await self._store.put(place, _data_of(self.buffered[place]))
@@ -83,11 +83,11 @@ class Flusher:
         await self._recovery.move_flusher(self.checkpoint())
 
     def checkpoint(self) -> int:
-        """Everything up to this place is stored, and no transaction that begins there is open."""
+        """All messages up to this place are stored, and no transaction that begins there is open."""
         return min([self.reading + 1, *self._needed()]) - 1
 
     def _needed(self) -> list[int]:
-        """Places that a flusher which begins anew has to read."""
+        """Places that a restarted flusher has to read."""
         earliest = self.assembly.earliest()
         return [one.begun for one in self.buffered.values()] + ([] if earliest is None else [earliest])
 
@@ -106,5 +106,5 @@ class Flusher:
 
 
 def _data_of(complete: Complete) -> tuple[DataMessage, ...]:
-    """What is stored of it."""
+    """The stored form of a message."""
     return tuple(one for one in complete.messages if isinstance(one, InsertMessage | DeleteMessage))

@@ -15,16 +15,16 @@ from tidemark.impl.streaming.values import Append
 
 
 class StreamingNode:
-    """One channel of a streaming node. Which node may open a log is decided elsewhere; of two that do, the
-    log takes the later one.
+    """One channel of a streaming node. It does not decide which node may open a log; of two that do, the log
+    takes the later one.
 
     Milvus: IsStreamingServiceEnabled
 
     Args:
-        opened: told of each new term.
+        opened: called with each new term.
 
     Attributes:
-        term: the last one; None before the first. Its ``closed`` says whether it is over.
+        term: the last one; None before the first. Its ``closed`` says whether it has ended.
     """
 
     def __init__(
@@ -42,7 +42,7 @@ class StreamingNode:
         self._opened = opened
 
     async def run(self) -> None:
-        """Open the log whenever it is closed. Ends by cancellation, or by damage in what is stored."""
+        """Open the log whenever it is closed. Ends by cancellation, or by damaged stored data."""
         try:
             while True:
                 term = await self._open()
@@ -55,7 +55,7 @@ class StreamingNode:
             await self._end()
 
     async def _end(self) -> None:
-        """Stop the last term and the appends. A term that has failed does not spare them."""
+        """Stop the last term and the appends, even if the term has failed."""
         try:
             if self.term is not None:
                 await self.term.stop()
@@ -72,7 +72,7 @@ class StreamingNode:
                 caller.set_exception(UnknownOutcomeError("the node has ended; the append may be in the log"))
 
     async def _open(self) -> OpenTerm:
-        """Begin a term: fence the earlier ones first, then ask for a timestamp; it is greater than theirs."""
+        """Begin a term: fence the earlier ones first, then take a timestamp, which is greater than theirs."""
         ports = self._ports
         while True:
             try:
@@ -99,8 +99,8 @@ class StreamingNode:
     async def append(self, append: Append) -> int:
         """The place of an append in the log, where it is durable. See ``OpenTerm.append`` for errors.
 
-        A caller that is cancelled does not cancel the append: only the log decides what becomes of it (B54).
-        Raises UnknownOutcomeError, too, if the node ends meanwhile.
+        A cancelled caller does not cancel the append: only the log decides its outcome (B54). Raises
+        UnknownOutcomeError, too, if the node ends before.
         """
         term = self.term
         if term is None or term.closed.is_set():
@@ -118,7 +118,7 @@ class StreamingNode:
 
 
 def _settling(term: OpenTerm, append: Append, done: asyncio.Future[None]) -> Work:
-    """Append, and tell who still waits for it."""
+    """Append, and answer the caller if it still waits."""
 
     async def work() -> None:
         try:

@@ -15,39 +15,35 @@ from tidemark.impl.values.oracle import Oracle
 
 
 class TermLog(Protocol):
-    """A log that takes what its last term appends."""
+    """A log that takes appends of its last term."""
 
     async def begin_term(self) -> Opening:
-        """Begin a new term. When this returns, the log refuses every earlier one, and what that had under way
-        is in the log or will never be. Raise RpcError or StoreError: a term may have begun.
+        """Begin a new term. When this returns, the log refuses every earlier one, whose appends are in the
+        log or never will be. Raise RpcError or StoreError: a term may have begun.
         """
 
     async def append(self, term: Term, since: int, message: StreamingMessage) -> int:
         """The place of the message, once it is durable.
 
         Raise MessageTooLargeError when it is not in the log and will not be. Raise RpcError or StoreError
-        when that is not known.
+        when the outcome is unknown.
         """
 
     async def read(self, place: int) -> Sequence[Record]:
-        """The records from a place on, which is included. Waits until there is one. Raise LogCutError when
-        the place was cut off.
-        """
+        """The records from a place on, itself included. Waits for one. Raise LogCutError if it was cut."""
 
     async def scan(self, above: int) -> Sequence[Record]:
-        """The records above a place, as far as they are not cut off. It does not wait."""
+        """The records above a place that are not cut off. It does not wait."""
 
     async def truncate(self, upto: int) -> None:
-        """Forget what lies at or below a place; perhaps less than that."""
+        """Forget the records at or below a place; perhaps fewer."""
 
 
 class MessageStore(Protocol):
-    """Object storage, as far as messages are in it. Raise StoreError on failure."""
+    """Object storage of messages. Raise StoreError on failure."""
 
     async def put(self, place: int, messages: Sequence[DataMessage]) -> None:
-        """Store a message by its place in the log, or all of a transaction by that of its commit. Whole or
-        not at all; to store it again changes nothing.
-        """
+        """Store a message, or all of a transaction, by its place. Whole or not at all, repeatable."""
 
     async def places(self, above: int) -> Collection[int]:
         """The places above this one whose messages are stored."""
@@ -57,8 +53,8 @@ class MessageStore(Protocol):
 class Summary:
     """The node's own records: how many rows each segment has up to a place of the log.
 
-    start: the records go on from the log behind this place. It lies before the begin of each transaction that
-    is not over at ``place``: its rows are not counted yet, and its commit alone does not say what they are.
+    start: counting continues from the log behind this place. It is before the begin of each transaction that
+    is open at ``place``: its rows are not counted yet, and its commit alone does not have them.
     """
 
     place: int = 0
@@ -70,7 +66,7 @@ class CheckpointStore(Protocol):
     """Both checkpoints. Each save is durable when it returns. Raise StoreError on failure."""
 
     async def load(self) -> tuple[Checkpoints, Summary]:
-        """What was saved."""
+        """The saved checkpoints."""
 
     async def save_flusher(self, upto: int) -> None:
         """Save the flusher's checkpoint."""

@@ -1,4 +1,4 @@
-"""Readers of a streaming node's log: they go on from a record, and miss nothing that is later.
+"""Readers of a streaming node's log: they continue from a record, and miss no later message.
 
 A transaction comes with the timestamp of its commit, whole or not at all.
 """
@@ -20,7 +20,7 @@ class RecordLog:
     """A streaming node's log as the ``EntryLog`` of one consumer of packs.
 
     Attributes:
-        assembly: transactions of which a part was read.
+        assembly: transactions that were read in part.
         last: the last place that was read.
     """
 
@@ -30,9 +30,7 @@ class RecordLog:
         self._log = log
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """See EntryLog. Reads no further than a tick: there the consumer asks what is open. What is not
-        complete yields no entry.
-        """
+        """See EntryLog. Reads no further than a tick. An incomplete transaction yields no entry."""
         del channel
         entries: list[Entry] = []
         while not entries:
@@ -51,21 +49,21 @@ class RecordLog:
 
 
 class TransactionConsumer(ChannelConsumer):
-    """A consumer of packs that goes on before the begin of each transaction that is not over."""
+    """A consumer of packs that continues before the begin of each open transaction."""
 
     def __init__(self, *, records: RecordLog, channel: ChannelName, position: StreamPosition) -> None:
         super().__init__(log=records, channel=channel, position=position)
         self.records = records
 
     def place_of_position(self) -> int:
-        """Where it goes on: before the begin of each transaction that is not over, too."""
+        """The place to continue at: before the begin of each open transaction, too."""
         place = super().place_of_position()
         earliest = self.records.assembly.earliest()
         return place if earliest is None else min(place, earliest)
 
 
 def position_of(record: Record) -> StreamPosition:
-    """Where a reader goes on that has everything up to the timestamp of this record."""
+    """The position for a reader that has all messages up to the timestamp of this record."""
     return StreamPosition(record.since + 1, record.message.ts)
 
 
@@ -76,8 +74,6 @@ def reader(
     *,
     position: StreamPosition | None = None,
 ) -> TransactionConsumer:
-    """A consumer of packs that has everything up to the timestamp of ``after``, or goes on from a position;
-    with neither, from the beginning.
-    """
+    """A consumer of packs that continues after ``after``, at a position, or at the beginning."""
     start = position or (EARLIEST if after is None else position_of(after))
     return TransactionConsumer(records=RecordLog(log, Assembly()), channel=channel, position=start)

@@ -1,4 +1,4 @@
-"""The recovery storage: what the node knows of its log, up to where the log is needed, and where to start."""
+"""The recovery storage: the node's records of its log, the part still needed, and the start."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tidemark.impl.values.messages import rows_of
 
 
 class RecoveryStorage:
-    """Two checkpoints: the flusher's, below what is not in object storage, and that of the node's records.
+    """Two checkpoints: the flusher's, below all messages to store, and that of the node's records.
 
     Recovery starts at the lesser one (B28), and the log is cut behind the lesser one.
 
     Attributes:
         saved: the checkpoints as they are stored.
         observed: the place up to which ``rows`` counts the rows of each segment.
-        earliest: the place of the first begin of a transaction that is not over there; None: there is none.
+        earliest: the place of the first begin of a transaction that is open there; None without one.
     """
 
     def __init__(self, *, store: CheckpointStore, log: TermLog) -> None:
@@ -32,7 +32,7 @@ class RecoveryStorage:
         self._log = log
 
     async def load(self) -> None:
-        """Take up what was saved."""
+        """Load the saved checkpoints."""
         self.saved, summary = await self._store.load()
         self.observed, self.rows = summary.place, Counter(summary.rows)
 
@@ -41,9 +41,9 @@ class RecoveryStorage:
         return min(self.saved.flusher, self.saved.recovery)
 
     def observe(self, place: int, messages: Sequence[DataMessage], earliest: int | None = None) -> None:
-        """Count what a place completes, unless it was counted before the start. Deletes count, too.
+        """Count the rows and deletes that a place completes, unless counted before the start.
 
-        earliest: the begin of the first transaction that is not over.
+        earliest: the begin of the first open transaction.
         """
         if place <= self.observed:
             return
@@ -52,13 +52,13 @@ class RecoveryStorage:
             self.rows.update(row.segment_id for row in rows_of(message))
 
     async def move_flusher(self, upto: int) -> None:
-        """Everything up to this place is stored."""
+        """All messages up to this place are stored."""
         if upto > self.saved.flusher:
             await self._store.save_flusher(upto)
             self.saved = Checkpoints(flusher=upto, recovery=self.saved.recovery)
 
     async def persist(self) -> None:
-        """Save the records, and forget what is needed no more."""
+        """Save the records, and forget unneeded ones."""
         summary = Summary(self.observed, dict(self.rows), self.needed())
         if summary.start > self.saved.recovery:
             await self._store.save_recovery(summary)
@@ -67,5 +67,5 @@ class RecoveryStorage:
             await self._log.truncate(self.start())
 
     def needed(self) -> int:
-        """The records go on behind this place."""
+        """The records are needed behind this place."""
         return self.observed if self.earliest is None else min(self.observed, self.earliest - 1)

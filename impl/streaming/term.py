@@ -29,11 +29,11 @@ from tidemark.impl.values.messages import Tick
 
 
 class OpenTerm:
-    """What a node has in memory while its log is open. Closing it loses all of that.
+    """The memory of a node while its log is open. Closing it discards the memory.
 
     Args:
         opening: the term.
-        first: the timestamp of its first tick: greater than all that earlier terms were given.
+        first: the timestamp of its first tick: greater than all timestamps of earlier terms.
         recovery: the recovery storage, loaded.
         stored: places above the start whose messages are stored.
         records: the log above the start of the recovery storage: open transactions are found there.
@@ -75,7 +75,7 @@ class OpenTerm:
         self._log = ports.log
 
     def start(self) -> None:
-        """Write the first tick, and go on with ticks and flushes."""
+        """Write the first tick, and start ticks and flushes."""
         self._spawn(self.operator.run, "ticks")
         self._spawn(self.flusher.run_reads, "flusher reads")
         self._spawn(self.flusher.run_stores, "flusher stores")
@@ -86,16 +86,16 @@ class OpenTerm:
             try:
                 await work()
             except (UnknownOutcomeError, TermClosedError):
-                return  # the next term goes on
+                return  # the next term repeats it
             finally:
                 self.close()
 
         self.supervisor.spawn(guarded, name)
 
     async def append(self, append: Append) -> None:
-        """Append, and acknowledge. Raise TermClosedError or the oracle's RpcError: nothing is appended.
-        Raise MessageTooLargeError, TransactionOverError, TransactionBusyError likewise. Raise
-        UnknownOutcomeError: the term is over.
+        """Append, and acknowledge. Raise TermClosedError or the oracle's RpcError: the message is not
+        appended. Raise MessageTooLargeError, TransactionOverError, TransactionBusyError likewise. Raise
+        UnknownOutcomeError: the term has ended.
         """
         self.transactions.admit(append)
         try:
@@ -114,9 +114,7 @@ class OpenTerm:
         self.acks.acknowledge(append, place)
 
     async def _write(self, since: int, message: StreamingMessage) -> int:
-        """Append a message or a tick. An unknown outcome closes the term: what is not known cannot be said to
-        have failed (B54).
-        """
+        """Append a message or a tick. An unknown outcome closes the term, and is no failure (B54)."""
         try:
             return await self._log.append(self.opening.term, since, message)
         except (RpcError, StoreError) as failure:
@@ -125,19 +123,18 @@ class OpenTerm:
             raise UnknownOutcomeError(f"{kind} {message.ts} may be in the log: {failure}") from failure
 
     def close(self) -> None:
-        """The term is over: nothing of its memory counts any more."""
+        """The term has ended: its memory does not count any more."""
         self.acks.is_open = False
         self.closed.set()
 
     async def stop(self) -> None:
-        """End what goes on. Raise what has failed, if that is not a matter of the log."""
+        """Stop its tasks. Raise their failure, unless the log has caused it."""
         self.close()
         await self.supervisor.stop()
         self.supervisor.check()
 
 
 def _open_in(records: Sequence[Record]) -> Mapping[TransactionId, Assembled]:
-    """The transactions that are open at the end of these records."""
     assembly = Assembly()
     for record in records:
         assembly.take(record)

@@ -16,14 +16,14 @@ Write = Callable[[int, Tick], Awaitable[int]]
 
 
 class TimeTickOperator:
-    """The ticks of one term. The first one is written at once: it passes all that earlier terms have left.
+    """The ticks of one term. The first one is written at once: it passes all messages of earlier terms.
 
     Milvus: timeTickSyncOperator
 
-    While nothing is appended, ticks are held back for so many rounds (``StreamingConfig.idle_rounds``).
+    While no message is appended, ticks are delayed by some rounds (``StreamingConfig.idle_rounds``).
 
     Attributes:
-        to_write: a tick that was collected, and of which it is not known that it is in the log; 0: none.
+        to_write: a collected tick that may not be in the log yet; 0: none.
         held_back: rounds without a tick since the last one.
     """
 
@@ -44,7 +44,6 @@ class TimeTickOperator:
                 await self._tick()
 
     async def _tick(self) -> None:
-        """One tick, unless the prefix has not grown, or the oracle has no answer."""
         try:
             tick = await self._acks.collect()
         except RpcError:
@@ -60,7 +59,7 @@ class TimeTickOperator:
         self._acks.written(tick.ts, place)
 
     def _is_held_back(self) -> bool:
-        """Whether this round passes without a tick: nothing is new, and the last one is not long ago."""
+        """Whether this round passes without a tick: no message is new, and the last tick is recent."""
         if not self._acks.is_quiet or self.held_back >= self._config.idle_rounds:
             return False
         self.held_back += 1

@@ -1,7 +1,7 @@
-"""Messages of transactions in the log of a streaming node, and what a reader makes of them.
+"""Messages of transactions in the log of a streaming node, and their reading.
 
 A transaction is a begin, bodies, and a commit or a rollback, each a message with a timestamp and a place of
-its own; ticks may lie between. Its number is the timestamp of its begin.
+its own; ticks may come between. Its number is the timestamp of its begin.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ TransactionId = Timestamp
 
 
 class Part(Enum):
-    """What a message is for its transaction."""
+    """The role of a message in its transaction."""
 
     BEGIN = "begin"
     BODY = "body"
@@ -29,7 +29,7 @@ class Part(Enum):
 
 
 DataMessage = InsertMessage | DeleteMessage
-"""What is stored."""
+"""A stored message."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class TransactionMessage:
 
 
 StreamingMessage = LogMessage | TransactionMessage
-"""What lies in the log of a streaming node."""
+"""A message in the log of a streaming node."""
 
 
 def at(message: DataMessage, ts: Timestamp) -> DataMessage:

@@ -1,7 +1,7 @@
-"""The transactions of a term: which are open, what is under way, and when their time is over.
+"""The transactions of a term: the open ones, their bodies under way, and their expiry.
 
-The log is the truth: a term finds the open ones in it. Ticks are the clock. What is refused here is what a
-reader would leave out, or deliver in part.
+The log is the truth: a term finds the open ones in it. Ticks are the clock. An append is refused if a reader
+would leave it out, or deliver it in part.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tidemark.impl.timestamp import ZERO, Timestamp
 
 @dataclass
 class Transaction:
-    """One that is not over.
+    """An open transaction.
 
     Attributes:
         until: a tick that reaches this timestamp ends it.
         begun: the place of its begin; 0 while that is under way.
         under_way: bodies whose appends have not ended.
-        ends: a commit or a rollback is under way or in the log: nothing else is taken.
-        commit: the timestamp of a commit that is in the log; 0: there is none.
+        ends: a commit or a rollback is under way or in the log: no other message is taken.
+        commit: the timestamp of a commit that is in the log; 0 without one.
     """
 
     until: Timestamp
@@ -36,7 +36,7 @@ class Transaction:
 
     @property
     def over_at(self) -> Timestamp:
-        """A tick that reaches this timestamp lets readers forget it."""
+        """A tick that reaches this timestamp makes readers forget it."""
         return self.commit or self.until
 
 
@@ -78,7 +78,7 @@ class Transactions:
             )
 
     def _is_in_time(self, append: Append) -> bool:
-        """A commit is not later than its transaction may last. Who is over, is kept no more."""
+        """A commit is not later than the expiry. An expired transaction is removed."""
         one = self.kept.get(append.transaction)
         return one is not None and append.ts <= one.until
 
@@ -109,14 +109,14 @@ class Transactions:
     # Ticks.
 
     def ticked(self, tick: Timestamp) -> None:
-        """A tick is in the log: it ends what has lasted until then. A commit that is under way is later."""
+        """A tick is in the log: it ends expired transactions. A commit that is under way is later."""
         self.kept = {number: one for number, one in self.kept.items() if not self._is_over(one, tick)}
 
     def _is_over(self, one: Transaction, tick: Timestamp) -> bool:
         return one.over_at <= tick
 
     def earliest(self, tick: Timestamp) -> int | None:
-        """The place of the first begin that readers of this tick need; None: there is none."""
+        """The place of the first begin that readers of this tick need; None without one."""
         return min(
             (one.begun for one in self.kept.values() if one.begun and one.over_at > tick), default=None
         )

@@ -1,4 +1,4 @@
-"""What lies in the log of a streaming node, and what the node knows of an append."""
+"""The contents of a streaming node's log, and the states of an append."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from tidemark.impl.types import ChannelName, Row, SegmentId
 from tidemark.impl.values.messages import DeleteMessage, InsertMessage
 
 Term = int
-"""The number of a time between two openings of a log: 1, 2, 3, ... 0 is before the first."""
+"""The number of a period between two openings of a log: 1, 2, 3, ... 0 is before the first."""
 
 
 @dataclass(frozen=True)
 class Record:
     """A message at its place in a log: 1, 2, 3, ...
 
-    term: in which it was appended. since: a reader that has everything up to the message's timestamp goes on
-    behind this place, and misses nothing that is later.
+    term: in which it was appended. since: a reader that has all messages up to this timestamp continues
+    behind this place, and misses no later message.
     """
 
     place: int
@@ -36,14 +36,14 @@ class Record:
 
 @dataclass(frozen=True)
 class Opening:
-    """A new term of a log. ``end``: the last place of what earlier terms have left. They add nothing now."""
+    """A new term of a log. ``end``: the last place of earlier terms, which append no more."""
 
     term: Term
     end: int
 
 
 class AppendStage(Enum):
-    """How far an append has come, as its term knows it."""
+    """Stage of an append, in its term's view."""
 
     NEW = "new"
     DRAWN = "drawn"
@@ -58,8 +58,8 @@ class Append:
 
     deletes: keys, instead of rows, for the level-zero segment ``level_zero``. part: of a transaction; None:
     of none. transaction: to which it belongs, unless it begins one. lasts: how long one that it begins may
-    last, as a difference of timestamps. term, ts, since: given by the node. place: in the log; 0 while that
-    is not known.
+    last, as a difference of timestamps. term, ts, since: given by the node. place: in the log; 0 while
+    unknown.
     """
 
     channel: ChannelName
@@ -76,7 +76,7 @@ class Append:
     place: int = 0
 
     def message(self) -> StreamingMessage:
-        """What is appended. Every row has the timestamp of the message."""
+        """The message. Every row has its timestamp."""
         if self.part is None:
             return self.content()
         return TransactionMessage(
@@ -99,7 +99,7 @@ class Append:
 class Checkpoints:
     """Places up to which a log is not needed any more.
 
-    flusher: everything there is in object storage. recovery: the node's own records say what lies there.
+    flusher: these messages are in object storage. recovery: the node's own records cover them.
     """
 
     flusher: int = 0

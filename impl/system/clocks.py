@@ -24,7 +24,7 @@ class SystemSteadyClock:
 
 
 class SystemTimestampClock:
-    """Unix time of this machine as a hybrid timestamp: what a proxy takes for the present time."""
+    """Unix time of this machine as a hybrid timestamp: the present time of a proxy."""
 
     def now(self) -> Timestamp:
         """The present millisecond, with counter 0."""

@@ -1,4 +1,4 @@
-"""How the commands of this package end: by their result, by a message, or by a signal."""
+"""The ends of this package's commands: by their result, by a message, or by a signal."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import asyncio
 import signal
 import sys
 from collections.abc import Callable, Coroutine
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
@@ -20,15 +19,14 @@ SIGNALLED = 128
 
 
 Play = Callable[[], Coroutine[Any, Any, int | None]]
-"""What a command does; its result is the exit code, None for 0."""
+"""The work of a command; its result is the exit code, None for 0."""
 
 
-def run_command(name: str, play: Play, *, is_child: bool = False) -> int:
-    """Run a command to its end. The exit code: the result of ``play``; 1 if it cannot be played to its end, 2
+def run_command(name: str, play: Play) -> int:
+    """Run a command to its end. The exit code: the result of ``play``; 1 if it cannot be completed, 2
     if a value or a file cannot be used, each with a message; 130 after Ctrl-C, 143 after SIGTERM.
 
-    What ``play`` has opened is closed in each of these cases: a signal cancels its task.
-    is_child: another command has started it and says what has happened.
+    Resources of ``play`` are closed in each of these cases: a signal cancels its task.
     """
     received = signal.SIGINT
 
@@ -41,8 +39,7 @@ def run_command(name: str, play: Play, *, is_child: bool = False) -> int:
     try:
         return asyncio.run(play()) or 0
     except KeyboardInterrupt:
-        if not is_child:
-            _say(f"{name}: stopped")
+        _say(f"{name}: stopped")
         return SIGNALLED + received
     except BrokenPipeError:  # who has started this, or reads it, is gone
         sys.stdout = None  # what is left is not written at the end either
@@ -55,11 +52,6 @@ def run_command(name: str, play: Play, *, is_child: bool = False) -> int:
         return BAD_INPUT
     finally:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
-def is_free(directory: Path) -> bool:
-    """Whether the directory is empty, or not there yet."""
-    return not directory.exists() or (directory.is_dir() and not any(directory.iterdir()))
 
 
 def _say(line: str) -> None:

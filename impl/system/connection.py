@@ -24,17 +24,17 @@ class RequestRefusedError(ImplementationError):
 
 
 class ConnectionLostError(ImplementationError):
-    """The connection has ended before the answer came: what was asked may have been done or not."""
+    """The connection has ended before the answer came: the call may have taken effect."""
 
 
 class Connection(Protocol):
-    """One client's way to one server."""
+    """A client's connection to one server."""
 
     async def call(self, method: str, **arguments: Any) -> Json:
         """Ask and wait for the answer. Raise RequestRefusedError, ConnectionLostError."""
 
     async def close(self) -> None:
-        """Let go."""
+        """Close it."""
 
 
 class TcpConnection:
@@ -55,7 +55,7 @@ class TcpConnection:
 
     @classmethod
     async def to(cls, port: int, **always: Any) -> TcpConnection:
-        """Connect to what listens at a port of this machine. Raise ConnectionLostError if nothing does."""
+        """Connect to a port of this machine. Raise ConnectionLostError if no server listens."""
         try:
             reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=LINE_LIMIT)
         except OSError as failure:

@@ -10,7 +10,7 @@ from contextlib import suppress
 from tidemark.impl.system.connection import LINE_LIMIT, Json
 
 Handler = Callable[[str, Json], Awaitable[Json]]
-"""The answer to a method with arguments. What it raises is the caller's error."""
+"""The answer to a method with arguments. Its error is the caller's error."""
 
 
 class LineServer:
@@ -30,7 +30,7 @@ class LineServer:
         return port
 
     async def stop(self) -> None:
-        """Take no more requests, and drop those under way. What arrives meanwhile is not taken."""
+        """Take no more requests, and drop those under way. Later ones are not taken."""
         self._stopped = True
         if self._server is not None:
             self._server.close()

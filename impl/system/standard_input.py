@@ -1,4 +1,4 @@
-"""The end of a process's standard input: how a parent asks its child to end."""
+"""The end of a process's standard input, by which a parent ends its child."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import threading
 
 
 async def standard_input_ended() -> None:
-    """Return when the input ends, be it a pipe, a file or a terminal. What it holds is thrown away."""
+    """Return when the input ends, be it a pipe, a file or a terminal. Its content is ignored."""
     loop, ended = asyncio.get_running_loop(), asyncio.Event()
 
     def wait() -> None:

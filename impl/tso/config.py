@@ -16,15 +16,15 @@ class OracleConfig:
     guard: the physical time moves by more than this, or not at all; also the least distance to the end of
         the window. Below one millisecond, one millisecond could be handed out twice.
     window: how far ahead of the physical time the window is saved.
-    step: what is added to the physical time when the counter runs out before the clock has moved on.
+    step: added to the physical time when the counter runs out before the clock has advanced.
     max_logical: the counter stays below this; half of it is the mark for ``step``.
     update_pause: between two updates of the physical time.
     tries: of one allocation, before it fails.
     unready_pause, overflow_pause: before the next try.
     lease: seconds for which the leader key exists without being renewed.
-    lease_margin: the leader stops so many seconds before that.
+    lease_margin: the leader stops this many seconds earlier.
     renew_pause: between two renewals of the lease.
-    campaign_pause: between two tries to become the leader, when the key is not seen to go away.
+    campaign_pause: between two tries to become the leader, when its removal is not noticed.
     """
 
     guard: int = NANOSECONDS

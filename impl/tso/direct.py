@@ -1,4 +1,4 @@
-"""The oracle as the parts of its own process ask it."""
+"""The oracle for callers in its own process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The oracle of one term: load the window, keep it ahead of the clock, hand out timestamps within it.
 
 A timestamp is the physical time of the published object and the next values of its counter. The object is
-replaced as a whole: who has loaded the old one goes on counting in it, so that no timestamp is handed out
+replaced as a whole: calls that have loaded the old one still count in it, so that no timestamp is handed out
 twice (seed 002, facts 2).
 """
 
@@ -19,13 +19,13 @@ from tidemark.impl.tso.term import Term
 
 
 class Phase(StrEnum):
-    """How far the start of an oracle has come."""
+    """Stage of an oracle's start."""
 
     NEW = "new"
     LOADED = "loaded"
     """The saved end of the window is known."""
     DECIDED = "decided"
-    """The first physical time is."""
+    """The first physical time is chosen."""
     STARTING = "starting"
     """The first window is saved."""
     SERVING = "serving"
@@ -33,7 +33,7 @@ class Phase(StrEnum):
 
 
 class Stage(StrEnum):
-    """How far an update of the physical time has come."""
+    """Stage of an update of the physical time."""
 
     READ = "read"
     """The clock was read."""
@@ -42,7 +42,7 @@ class Stage(StrEnum):
 
 
 class Published:
-    """A physical time and the counter of what was handed out at it. Only the counter ever changes.
+    """A physical time and the counter of its timestamps. Only the counter ever changes.
 
     Milvus: atomicObject
 
@@ -60,7 +60,7 @@ class Published:
         self.logical = 0
 
     def add(self, count: int) -> int:
-        """Take the next ``count`` values and return the last of them. Nothing can come in between."""
+        """Take the next ``count`` values and return the last of them, atomically."""
         self.logical += count
         return self.logical
 
@@ -85,15 +85,15 @@ class TimestampOracle:
         base: the saved end that was loaded.
         first: the physical time with which it starts.
         window: the end of the window that this oracle has saved; 0 before.
-        published: what timestamps are taken from; None before the start and after the end.
-        updates: the updates under way, by the number of the updater. There is one updater: two would publish
-            what the other has left behind (hazard 39).
+        published: the object of new timestamps; None before the start and after the end.
+        updates: the updates under way, by the number of the updater. There is one updater: the slower of two
+            would publish an old object (hazard 39).
 
     Args:
         ports: the world.
         term: the term that it serves.
         config: constants.
-        make: makes what is published of a physical time.
+        make: makes the published object of a physical time.
     """
 
     def __init__(
@@ -121,11 +121,10 @@ class TimestampOracle:
     # The start.
 
     async def start(self) -> None:
-        """Begin above everything that was ever handed out.
+        """Begin above every timestamp that was ever handed out.
 
-        Raises:
-            StoreError: the window could not be loaded or saved. A failed load is no fresh start (B1).
-            NotLeaderError: the term is over.
+        Raises: StoreError: the window could not be loaded or saved. A failed load is no fresh start (B1).
+            NotLeaderError: the term has ended.
         """
         self.base = await self._store.load()
         self._term.check()
@@ -141,17 +140,16 @@ class TimestampOracle:
         self.phase = Phase.SERVING
 
     def _first(self, now: int, base: int) -> int:
-        """The clock, if it is far enough above the window of those before; otherwise just above that."""
+        """The clock, if it is far enough above the window of the predecessors; otherwise just above that."""
         return now if now - base >= self._config.guard else base + self._config.guard
 
     # The update, every 50 ms.
 
     async def update(self, updater: int = 0) -> None:
-        """Move the physical time on if there is a reason. The window is saved first, if it must be longer.
+        """Advance the physical time if there is a reason. The window is saved first, if it must be longer.
 
-        Raises:
-            StoreError: the window could not be saved. Nothing has moved; try again.
-            NotLeaderError: the term is over.
+        Raises: StoreError: the window could not be saved. The time stays; try again. NotLeaderError: the term
+            has ended.
         """
         await self._point("update.read_clock")
         self._term.check()
@@ -165,7 +163,7 @@ class TimestampOracle:
             except StoreError:
                 del self.updates[updater]
                 raise
-        # An update that was under way at the end of the term stays: its save may still reach the store.
+        # An unfinished update stays at the end of the term: its save may still reach the store.
         del self.updates[updater]
 
     def _following(self, now: int) -> int | None:
@@ -192,13 +190,12 @@ class TimestampOracle:
         return self.window - physical <= self._config.guard
 
     async def _save_window(self, physical: int) -> None:
-        """Save the end of the window for a physical time; only what is saved counts in memory."""
+        """Save the end of the window for a physical time; only the saved end counts in memory."""
         end = physical + self._config.window
         await self._store.save(end, self._term.leadership)
         self.window = end
 
     def _publish(self, physical: int) -> None:
-        """Swap the object as a whole."""
         self.published = self._make(physical)
 
     # Handing out.
@@ -211,7 +208,7 @@ class TimestampOracle:
 
         Raises:
             NoTimestampError: all tries failed.
-            NotLeaderError: the term is over.
+            NotLeaderError: the term has ended.
         """
         if count < 1:
             raise ValueError(f"count must be at least 1, got {count}")
@@ -235,7 +232,7 @@ class TimestampOracle:
         )
 
     def _overflows(self, last: int) -> bool:
-        """The counter stays below its limit; what was added to it remains, and trips the mark of one half."""
+        """The counter stays below its limit; an addition remains, and makes the counter half full."""
         return last >= self._config.max_logical
 
     async def allocate(self, count: int = 1) -> Batch:
@@ -246,6 +243,6 @@ class TimestampOracle:
     # The end.
 
     def stop(self) -> None:
-        """Hand out nothing any more. An update under way will not publish: the term is over (B4)."""
+        """Hand out no more timestamps. An update under way will not publish: the term has ended (B4)."""
         self.phase = Phase.STOPPED
         self.published = None

@@ -8,18 +8,18 @@ from typing import Protocol
 from tidemark.impl.ports import Clock, Preemption
 
 NEVER_SAVED = 0
-"""What a store without a window answers: before any time that a clock shows."""
+"""The answer of a store without a window: before any time that a clock shows."""
 
 
 class WallClock(Protocol):
-    """What time it is. It may jump, forward and back, and differs from process to process."""
+    """The present time. It may jump, forward and back, and differs from process to process."""
 
     def now(self) -> int:
         """Nanoseconds since 1970."""
 
 
 class SteadyClock(Protocol):
-    """How much time has passed. It never jumps; where it starts means nothing."""
+    """Elapsed time. It never jumps; its origin means nothing."""
 
     def monotonic(self) -> float:
         """Seconds."""
@@ -29,8 +29,7 @@ class SteadyClock(Protocol):
 class Leadership:
     """One term of one leader, as the store knows it.
 
-    ``term``: tells the terms apart, also two of the same server. ``lease``: seconds that the store has
-    granted.
+    ``term``: distinguishes the terms, also two of the same server. ``lease``: seconds granted by the store.
     """
 
     server: str
@@ -51,7 +50,7 @@ class LeaderElection(Protocol):
         """Remove the key, if it is still that of this term."""
 
     async def wait_vacant(self) -> None:
-        """Return when there may be no key. It may return early: ``campaign`` decides."""
+        """Return when the key may be absent. It may return early: ``campaign`` decides."""
 
 
 class WindowStore(Protocol):
@@ -61,9 +60,7 @@ class WindowStore(Protocol):
     """
 
     async def load(self) -> int:
-        """Return the saved end in nanoseconds, NEVER_SAVED if there is none. Raise StoreError on failure:
-        that is not the same as none (B1).
-        """
+        """The saved end in nanoseconds, or NEVER_SAVED. Raise StoreError if the read fails (B1)."""
 
     async def save(self, end: int, leadership: Leadership) -> None:
         """Raise the end if the leader key is still that of this term, in one transaction. It never falls.
@@ -76,7 +73,7 @@ class OracleStore(LeaderElection, WindowStore, Protocol):
     """Both in one store: the condition of a save speaks of the key."""
 
     async def close(self) -> None:
-        """Let go of files and connections."""
+        """Close files and connections."""
 
 
 @dataclass(frozen=True, kw_only=True)

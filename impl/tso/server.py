@@ -1,13 +1,12 @@
 """An oracle process: campaigns for the leader key, serves one term, and stops before the lease ends.
 
-A process serves one term at most. Who wants to lead again starts anew: nothing of a term that is over can
-leak into the next one (B4).
+A process serves one term at most and restarts to lead again, so that no state of one term reaches the next
+(B4).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 
 from tidemark.impl.errors import NotLeaderError, StoreError
@@ -19,24 +18,19 @@ from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.term import Term
 
 
-@dataclass(frozen=True, kw_only=True)
-class OracleParts:
-    """What makes the published objects, and how many updaters there are: two are one too many (hazard 39)."""
-
-    published: Callable[[int], Published] = Published
-    updaters: int = 1
-
-
 class OracleServer:
     """One incarnation of an oracle process.
 
     Milvus: GlobalTSOAllocator, tsLoop
 
+    Args:
+        make: makes the object that is published.
+
     Attributes:
         name: unique among the processes that use the same store.
         term: the term; None before the election.
         oracle: its oracle.
-        stopped: why it serves no longer; empty before.
+        stopped: why it has stopped serving; empty before.
     """
 
     def __init__(
@@ -45,7 +39,7 @@ class OracleServer:
         name: str,
         ports: OraclePorts,
         config: OracleConfig,
-        parts: OracleParts | None = None,
+        make: Callable[[int], Published] = Published,
         log: Callable[[str], None] = lambda _line: None,
     ) -> None:
         self.name = name
@@ -54,25 +48,25 @@ class OracleServer:
         self.stopped = ""
         self._ports = ports
         self._config = config
-        self._parts = parts if parts is not None else OracleParts()
+        self._make = make
         self._log = log
         self._supervisor = Supervisor()
 
     async def run(self) -> None:
-        """Wait for the leader key, serve until the term is over, and return. ``stopped`` says why."""
+        """Wait for the leader key, serve until the term has ended, and return. ``stopped`` says why."""
         term = self.term = await self._campaign()
         if self.stopped:  # while it campaigned
             await self._resign(term)
             return
         oracle = self.oracle = TimestampOracle(
-            ports=self._ports, term=term, config=self._config, make=self._parts.published
+            ports=self._ports, term=term, config=self._config, make=self._make
         )
         try:
             await self._serve(oracle, term)
         except (NotLeaderError, StoreError) as failure:
             term.end(str(failure))
         finally:
-            self.stop(term.ended or "it was told to stop")
+            self.stop(term.ended or "it was stopped")
             await self._supervisor.stop()
         await self._resign(term)
 
@@ -103,7 +97,7 @@ class OracleServer:
             await self._ports.clock.sleep(self._config.campaign_pause)
 
     async def _serve(self, oracle: TimestampOracle, term: Term) -> None:
-        """Start, update, renew and watch, until one of them says that the term is over."""
+        """Start, update, renew and watch, until one of them ends the term."""
         spawn = self._supervisor.spawn
         spawn(partial(self._renew, term), f"{self.name} renew")
         spawn(partial(self._watch, term), f"{self.name} watch")
@@ -113,10 +107,9 @@ class OracleServer:
     async def _lead(self, oracle: TimestampOracle) -> None:
         await oracle.start()
         self._log(f"{self.name}: serves from {oracle.first} ns on")
-        for updater in range(self._parts.updaters):
-            self._supervisor.spawn(partial(self._update, oracle, updater), f"{self.name} update {updater}")
+        self._supervisor.spawn(partial(self._update, oracle), f"{self.name} update 0")
 
-    async def _update(self, oracle: TimestampOracle, updater: int) -> None:
+    async def _update(self, oracle: TimestampOracle, updater: int = 0) -> None:
         """A failed save is tried again with the next update; until then the physical time stays."""
         while True:
             await self._ports.clock.sleep(self._config.update_pause)
@@ -137,7 +130,7 @@ class OracleServer:
                 term.renewed(asked_at)
 
     async def _watch(self, term: Term) -> None:
-        """End the term when its time has run out, whatever the renewal waits for."""
+        """End the term when its time has run out, even while a renewal waits."""
         while True:
             await self._ports.clock.sleep(max(term.remaining(), self._config.update_pause))
             try:
@@ -147,7 +140,7 @@ class OracleServer:
                 raise
 
     def stop(self, why: str) -> None:
-        """Step down: answer nothing from now on."""
+        """Step down: refuse calls from now on."""
         if self.term is not None:
             self.term.end(why)
         if self.oracle is not None:
@@ -157,7 +150,7 @@ class OracleServer:
             self._log(f"{self.name}: stopped: {why}")
 
     async def _resign(self, term: Term) -> None:
-        """Let the next one in at once. If that fails, the lease will run out."""
+        """Let the next leader in at once. If that fails, the lease runs out."""
         try:
             await self._ports.store.resign(term.leadership)
         except StoreError as failure:
@@ -166,9 +159,7 @@ class OracleServer:
     # What clients ask.
 
     async def allocate(self, count: int = 1) -> Batch:
-        """Hand out ``count`` timestamps. Raise NotLeaderError before and after the term, NoTimestampError if
-        there are none at the moment.
-        """
+        """Hand out ``count`` timestamps. Raise NotLeaderError outside the term, or NoTimestampError."""
         if self.oracle is None:
             why = self.stopped or "it is not elected"
             raise NotLeaderError(f"{self.name} does not lead: {why}; ask the leader")

@@ -7,15 +7,14 @@ from tidemark.impl.tso.ports import Leadership, SteadyClock
 
 
 class Term:
-    """How long the leader may go on.
+    """How long the leader may serve.
 
     The time is counted from before the request that began the lease was sent, so that the store's own count
-    ends later. ``margin`` is for what this cannot see: clocks that run at different rates, and the way of an
-    answer to the one who asked.
+    ends later. ``margin`` covers clocks that run at different rates, and the travel time of an answer.
 
     Attributes:
         leadership: what the store knows of this term.
-        ended: why the term is over; empty while it lasts.
+        ended: why the term has ended; empty while it lasts.
     """
 
     __slots__ = ("_margin", "_steady", "_until", "ended", "leadership")
@@ -34,7 +33,7 @@ class Term:
         self._until = asked_at + self.leadership.lease - self._margin
 
     def remaining(self) -> float:
-        """Seconds to go; negative once they are over."""
+        """Seconds left; negative after the end."""
         return self._until - self._steady.monotonic()
 
     def end(self, why: str) -> None:
@@ -42,7 +41,7 @@ class Term:
         self.ended = self.ended or why
 
     def check(self) -> None:
-        """Raise NotLeaderError if the term is over. Time that has run out ends it for good."""
+        """Raise NotLeaderError if the term has ended. Expiry ends it for good."""
         if self.ended or self._steady.monotonic() >= self._until:
             self.end("the lease was not renewed in time")
             raise NotLeaderError(

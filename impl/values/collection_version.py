@@ -1,4 +1,4 @@
-"""The metadata of a collection, as the root coordinator hands them to proxies and stores."""
+"""The metadata of a collection, as the root coordinator gives them to proxies and stores."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ class CollectionVersion:
             changes have the same number, whatever their names.
         schema: as the coordinator stores it.
         number: of the collection; one that has the same name later has another.
-        created: timestamp of its creation; 0 until every proxy has been told of it.
-        channels: its virtual channels, by shard. None: there never was a collection of this name.
-        changed: timestamp of the last change; 0 until every proxy has been told of it.
+        created: timestamp of its creation; 0 until every proxy knows it. channels: its virtual channels, by
+        shard. None: there never was a collection of this name.
+        changed: timestamp of the last change; 0 until every proxy knows it.
         gone: it was dropped.
         alias_of: the name is an alias of the collection of this name, whose number ``number`` is.
     """
@@ -39,7 +39,7 @@ class CollectionVersion:
 
     @property
     def title(self) -> str:
-        """Its name, and what tells it from another one of this name."""
+        """Its name, and its number, which distinguishes it from another one of this name."""
         return f"{self.name} (number {self.number})"
 
     @property

@@ -6,7 +6,7 @@ from enum import Enum
 
 
 class ConsistencyLevel(Enum):
-    """What a read must see.
+    """The promise of a read.
 
     Milvus: ConsistencyLevel
     """
@@ -14,10 +14,10 @@ class ConsistencyLevel(Enum):
     STRONG = "strong"
     """Everything that was acknowledged before it."""
     SESSION = "session"
-    """Everything that its client knows of."""
+    """Every write and answer that its client knows."""
     BOUNDED = "bounded"
-    """Everything but what is recent."""
+    """Every write that is not recent."""
     EVENTUALLY = "eventually"
-    """Anything."""
+    """No promise."""
     CUSTOMIZED = "customized"
-    """Everything up to a timestamp that the client names."""
+    """Every write up to a timestamp that the client names."""

@@ -1,4 +1,4 @@
-"""A log as its readers see it."""
+"""A log for its readers."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from tidemark.impl.values.messages import Entry
 
 
 class EntryLog(Protocol):
-    """Entries by place. What was read once is durable, and stays."""
+    """Entries by place. An entry that was read is durable, and stays."""
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """The entries of a physical channel from a place on, which is included; the first place is 1. Waits
-        until there is one.
-        """
+        """The entries of a physical channel from a place on, itself included; from 1. Waits for one."""

@@ -1,4 +1,4 @@
-"""What lies in the log of a physical channel: rows, deletes, DDL messages, ticks; and their form as JSON."""
+"""Messages in the log of a physical channel: rows, deletes, DDL messages, ticks; and their form as JSON."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Entry:
 
 
 def physical(channel: ChannelName) -> ChannelName:
-    """The physical channel in which a virtual one lies: ``dml_0`` of ``dml_0_7v1``.
+    """The physical channel of a virtual one: ``dml_0`` of ``dml_0_7v1``.
 
     Milvus: getChannels, DmChannel
     """
@@ -96,19 +96,19 @@ def collection_of(channel: ChannelName) -> str:
 
 
 def is_for(message: ChannelMessage, channel: ChannelName) -> bool:
-    """Whether a message is for a virtual channel: its own, or for what is no row, one of its collection."""
+    """Whether a message is for a virtual channel: its own or, without rows, one of its collection."""
     if isinstance(message, DdlMessage):
         return collection_of(message.channel) == collection_of(channel)
     return message.channel == channel
 
 
 def is_level_zero(segment_id: SegmentId) -> bool:
-    """Whether what is stored in the segment are deletes: their numbers are negative."""
+    """Whether the segment stores deletes: its number is negative."""
     return segment_id < 0
 
 
 def rows_of(message: InsertMessage | DeleteMessage) -> tuple[Row, ...]:
-    """What a data node stores of a message. A delete is a row of its level-zero segment."""
+    """The rows that a data node stores of a message. A delete is a row of its level-zero segment."""
     if isinstance(message, InsertMessage):
         return message.rows
     return tuple(Row(message.ts, message.segment_id, key) for key in message.keys)
@@ -144,10 +144,10 @@ def decode(document: Any) -> LogMessage:
 
 
 def encode_text(message: LogMessage) -> str:
-    """A message as a proxy hands it on."""
+    """A message in the text form of proxies."""
     return json.dumps(encode(message), separators=(",", ":"))
 
 
 def decode_text(text: str) -> LogMessage:
-    """The message that a proxy has handed on."""
+    """The message of a text of a proxy."""
     return decode(json.loads(text))

@@ -1,7 +1,7 @@
-"""What a search asks for: the rows that are nearest to a place.
+"""The rows of a search: those that are nearest to a place.
 
-Rows have no vectors here. How near a row is follows from its key. The rest of a search is as in the original:
-which rows it may show, where its answer is cut, and how the answers of shards become one.
+Rows have no vectors here: the key gives the distance. The rest of a search is as in the original: which rows
+it may show, where its answer is cut, and how the answers of shards are reduced to one.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Nearest:
         """The nearest of the rows, nearest first; of two at one distance the one with the smaller key. A key
         counts once, with its latest row.
 
-        The rows must be visible: what is cut before it is known whether it may be shown makes room for
-        nothing. Of parts that were cut already the nearest of all are found.
+        The rows must be visible: an invisible row must not take the place of another. The nearest of several
+        cut parts are those of all rows.
         """
         latest = {row.key: row for row in sorted(rows, key=lambda row: row.ts)}
         return tuple(sorted(latest.values(), key=self._rank)[: self.limit])

@@ -1,4 +1,4 @@
-"""The timestamp oracle, as those who ask it see it."""
+"""The timestamp oracle for its callers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What sources of messages report to the root coordinator: how far each channel may be ticked."""
+"""Reports of sources of messages to the root coordinator: the greatest allowed tick of each channel."""
 
 from __future__ import annotations
 

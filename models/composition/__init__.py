@@ -1,1 +1,1 @@
-"""What one protocol guarantees, read in the words of another: does the other's step follow from it?"""
+"""The guarantees of one protocol in the words of another: does the other's step follow from them?"""

@@ -1,8 +1,7 @@
-"""Does what a step assumes follow from guarantees, as a reading says?
+"""Does the assumption of a step follow from guarantees, as a reading says?
 
-The answer for any size comes from Z3, as for the obligations of a proof. That each guarantee matters, that
-what is assumed is not contradictory, and what is wrong with a reading from which nothing follows, is shown by
-states of a small instance.
+The answer for any size comes from Z3, as for the obligations of a proof. States of a small instance show that
+each guarantee matters, that the assumption is not contradictory, and where a reading fails.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from tidemark.models.symbolic.solve import Answer, Terms, discharge
 from tidemark.spec.language.spec import Property, Spec
 
 SIZES = ((1, 2), (2, 2), (2, 3))
-"""Elements of each sort and greatest number, of the instances in which states are looked for."""
+"""Elements of each sort and greatest number, of the instances that are searched for states."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +46,14 @@ class SmallState:
 
 @dataclass(frozen=True)
 class Composition:
-    """What came out about a reading.
+    """The result for a reading.
 
     Attributes:
         joined: the two protocols as one.
-        broken: a state in which it does not follow. With one, nothing further is asked.
+        broken: a state in which it does not follow; then no further question is asked.
         answer: of the solver, to the question whether it follows, for any size.
-        said: what the reading says that the step assumes is part of the step.
-        possible: a state in which glue, guarantees and what follows from them are true.
+        said: the assumption of the reading is part of the step.
+        possible: a state in which glue, guarantees and their conclusion are true.
         without: by guarantee a state that shows that it does not follow without this one; None if none was
             found.
     """
@@ -73,14 +72,16 @@ class Composition:
 
     @property
     def queries(self) -> int:
-        """How many questions the solver was asked."""
+        """Number of queries to the solver."""
         return 1 if self.answer is None else self.answer.queries + len(self.without) + 2
 
 
-def compose(reference: str, *, timeout_s: float = 20.0, seed: int = 0) -> Composition:
-    """Judge a reading, by reference. Raises SpecError."""
+def compose(
+    reference: str, *, timeout_s: float = 20.0, seed: int = 0, guaranteed: bool = True
+) -> Composition:
+    """Judge a reading, by reference; or, for a self-test, without its guarantees. Raises SpecError."""
     both = joined(reading_of(reference))
-    guarantees = [both.guarantee(claim) for claim in both.claims]
+    guarantees = [both.guarantee(claim) for claim in both.claims if guaranteed]
     given = [both.glue, *guarantees]
     broken = _state(reference, given, fails=both.goal)
     if broken is not None:
@@ -115,7 +116,6 @@ def _obligation(both: Joined, guarantees: Sequence[Property]) -> Obligation:
 
 
 def _state(reference: str, given: Iterable[Property], *, fails: Property | None = None) -> SmallState | None:
-    """A state of a small instance with some properties and, perhaps, without another."""
     held = tuple(given)
     for elements, greatest in SIZES:
         found = _state_within(reference, held, fails, elements=elements, greatest=greatest)

@@ -1,9 +1,9 @@
-"""How the state of one protocol is seen from another: the declaration, and what it gives when it is traced.
+"""The state of one protocol seen from another: the declaration, and its traced form.
 
-A step of a protocol's environment relies on guarantees of the protocol that makes this step in truth. Both
-speak of the same things in different words. A reading says how: ``glue`` ties the states of the two to each
-other, ``takes`` is what the step assumes, in the words of the protocol that relies. What is to be
-shown is that glue and guarantees imply it. Types of the same name are the same.
+A step of a protocol's environment relies on guarantees of the protocol that really makes this step. Both use
+different words. A reading connects them: ``glue`` relates the states of the two, ``takes`` is the assumption
+of the step, in the words of the protocol that relies. It must be shown that glue and guarantees imply it.
+Types of the same name are the same.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class Reading:
 
 @dataclass(frozen=True)
 class Joined:
-    """Both protocols as one, with nothing but what the reading and the guarantees speak of.
+    """Both protocols as one, limited to the variables of the reading and the guarantees.
 
     Attributes:
         name: ``ACTION.OWNER``.
-        spec: variables and constants of both; those of the owner begin with its name. Its properties are
-            the glue, what is assumed, and the guarantees.
-        taken: what is assumed, with its values as free locals, as the action should have it.
+        spec: variables and constants of both; those of the owner begin with its name. Its properties are the
+            glue, the assumption, and the guarantees.
+        taken: the assumption, with its values as free locals, as the action should have it.
         step: the user's action.
         claims: the guarantees that the step relies on.
     """
@@ -79,12 +79,12 @@ class Joined:
 
     @property
     def glue(self) -> Property:
-        """How the two states are tied to each other."""
+        """The relation of the two states."""
         return self.spec.property("reading.glue")
 
     @property
     def goal(self) -> Property:
-        """What has to follow."""
+        """The conclusion."""
         return self.spec.property("reading.takes")
 
     def guarantee(self, claim: str) -> Property:
@@ -101,16 +101,15 @@ def reading_of(reference: str) -> type[Reading]:
 
 
 def family(protocol: type[Protocol]) -> str:
-    """What the ids of a protocol's properties begin with."""
+    """The prefix of a protocol's property ids."""
     return declared_by(protocol).family
 
 
 def joined(reading: type[Reading]) -> Joined:
     """Trace a reading.
 
-    Raises:
-        SpecError: the user has no such action, the action relies on nothing of the owner or on a claim about
-            steps, what is assumed is decided by type alone, or a name is bound twice.
+    Raises: SpecError: the user has no such action, the action relies on nothing of the owner or on a claim
+        about steps, the assumption is decided by type alone, or a name is bound twice.
     """
     user, owner = (one.trace().with_options() for one in (reading.user, reading.owner))
     prefix = family(reading.owner)
@@ -172,7 +171,6 @@ def _action(user: Spec, name: str, reading: type[Reading]) -> Action:
 
 
 def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[Local, ...]]:
-    """The glue, what is assumed, and the values that both speak of."""
     kinds: dict[str, Type] = {}
     for base in reversed(reading.__mro__):
         for name in ("glue", "takes"):
@@ -195,7 +193,7 @@ def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[L
         takes = fold(boolean(reading.takes(mine, *(Term(Local(kinds[n], n)) for n in taken))))
     if decide(takes) is not None:
         raise SpecError(
-            f"{reading.__name__}: what is assumed is decided by type alone",
+            f"{reading.__name__}: the assumption is decided by type alone",
             remedy="say what the guard of the step says",
         )
     names = dict.fromkeys((*glued, *taken))
@@ -203,7 +201,7 @@ def _traced(reading: type[Reading], *, prefix: str) -> tuple[Expr, Expr, tuple[L
 
 
 def _swap(own: Sequence[Type], other: Sequence[Type], prefix: str) -> Mapping[Type, Type]:
-    """New names for types of the owner that are not what the user calls by the same name."""
+    """New names for types of the owner whose names mean other types of the user."""
     known = {kind.name: kind for kind in own}
     clashing = [kind for kind in other if kind.name in known and kind != known[kind.name]]
     return {kind: replace(kind, name=f"{prefix}.{kind.name}") for kind in clashing}
@@ -217,7 +215,6 @@ def _renamed(variables: Sequence[Variable], prefix: str, swap: Mapping[Type, Typ
 
 
 def _moved(prop: Property, prefix: str, swap: Mapping[Type, Type]) -> Property:
-    """A property of the owner, about the joined state."""
 
     def rename(node: Read) -> Expr:
         return replace(node, variable=replace(node.variable, name=prefix + node.variable.name))
@@ -226,7 +223,7 @@ def _moved(prop: Property, prefix: str, swap: Mapping[Type, Type]) -> Property:
 
 
 def _pruned(spec: Spec) -> Spec:
-    """Without what is not mentioned: a state that can be read, and small questions."""
+    """Without unmentioned variables: a readable state, and small questions."""
     said = [prop.expr for prop in (*spec.properties, *spec.assumptions)]
     used = {node.variable for expr in said for node in walk(expr) if isinstance(node, Read)}
     variables = tuple(item for item in spec.variables if item in used)

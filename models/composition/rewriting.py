@@ -1,4 +1,4 @@
-"""Two walks over expressions that reading one protocol in the words of another needs."""
+"""Two walks over expressions, for readings of one protocol in the words of another."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def _type(kind: Type, swap: Mapping[Type, Type]) -> Type:
 
 
 def occurs(pattern: Expr, action: Action) -> bool:
-    """Is the pattern a part of the action's guards or of what it assigns? Its free locals stand for locals.
-    Of a conjunction it may be some neighbouring conjuncts.
+    """Is the pattern a part of the action's guards or of its assignments? Its free locals stand for locals. A
+    conjunction may match some neighbouring conjuncts.
     """
     width = len(pattern.args) if isinstance(pattern, Apply) and pattern.op == "and" else 0
     return any(_Match().same(pattern, part) for part in _parts(action, width))
@@ -64,12 +64,12 @@ def _parts(action: Action, width: int) -> Iterator[Expr]:
 
 @dataclass
 class _Match:
-    """One comparison: what the pattern's locals stand for, one to one."""
+    """One comparison: the meanings of the pattern's locals, one to one."""
 
     meant: dict[str, Local] = field(default_factory=dict)
 
     def same(self, pattern: Expr, node: Expr) -> bool:
-        """The two are equal but for the names of locals."""
+        """The two are equal except for the names of locals."""
         if isinstance(pattern, Local):
             return isinstance(node, Local) and self._stands_for(pattern, node)
         if type(pattern) is not type(node) or pattern.type != node.type:

@@ -26,6 +26,7 @@ class ConformanceRun:
     """A run from its start on.
 
     Attributes:
+        adapter: the implementation.
         moves: what was done.
         states: the abstract state at the start and after each move.
         mismatch: what went wrong at the last move, or at the start.
@@ -35,8 +36,8 @@ class ConformanceRun:
         self.checker = checker
         self.moves: list[Move] = []
         self.mismatch: Mismatch | None = None
-        self._adapter = build()
-        self._state = self._adapter.state()
+        self.adapter = build()
+        self._state = self.adapter.state()
         self.states: list[State] = [self._state]
         self._offers: dict[str, list[Step]] | None = None
 
@@ -51,7 +52,7 @@ class ConformanceRun:
         if self._offers is None:
             self._offers = {}
             for found in self.checker.successors(self._state):
-                if found.in_bounds and found.state != self._state and self._adapter.offers(found.step):
+                if found.in_bounds and found.state != self._state and self.adapter.offers(found.step):
                     self._offers.setdefault(found.step.action, []).append(found.step)
         return self._offers.get(action, [])
 
@@ -60,11 +61,11 @@ class ConformanceRun:
         before, self._offers = self._state, None
         self.moves.append((step, chance))
         try:
-            self._adapter.perform(step, chance)
+            self.adapter.perform(step, chance)
         except BrokenRunError as error:
             self.states.append(before)
             self._fail("conformance", f"during {step}: {error}")
-        self._state = self._adapter.state()
+        self._state = self.adapter.state()
         self.states.append(self._state)
         expected = self.checker.apply(before, step)
         assert expected is not None
@@ -81,11 +82,11 @@ class ConformanceRun:
 
     def faults(self) -> Mapping[str, int]:
         """How often each kind of fault has happened, as far as the adapter counts them."""
-        return self._adapter.faults() if isinstance(self._adapter, CountsFaults) else {}
+        return self.adapter.faults() if isinstance(self.adapter, CountsFaults) else {}
 
     def close(self) -> None:
         """End the implementation's run."""
-        self._adapter.close()
+        self.adapter.close()
 
     def _fail(self, claim: str, text: str) -> NoReturn:
         self.mismatch = Mismatch(claim, text)

@@ -28,7 +28,7 @@ State = tuple[Any, ...]
 
 
 class Env:
-    """What an expression is evaluated in: the state before, the one after (for primed reads), the locals."""
+    """The context of an expression: the state before, the one after (for primed reads), the locals."""
 
     __slots__ = ("after", "before", "below", "locals", "out_of_bounds")
 
@@ -40,7 +40,7 @@ class Env:
         self.locals: dict[str, Value] = dict(local or {})
         self.out_of_bounds = False
         self.below: tuple[int, Type] | None = None
-        """A negative key of type ``Nat`` at which something new is written."""
+        """A negative key of type ``Nat`` at which a new value is written."""
 
 
 Evaluate = Callable[[Env], Any]
@@ -115,7 +115,7 @@ class Compiler:
         return lambda env: function(one(env), two(env))
 
     def _same_maps(self, left: Evaluate, right: Evaluate) -> Evaluate:
-        """Equal at all keys of the instance; what is only compared is not written, so it leaves no mark."""
+        """Equal at all keys of the instance; a comparison is no write and leaves no mark."""
 
         def evaluate(env: Env) -> bool:
             saved = env.out_of_bounds, env.below
@@ -248,7 +248,6 @@ class Compiler:
 
 
 def _negative(values: tuple[Value, ...], kinds: tuple[Type, ...]) -> tuple[int, Type] | None:
-    """The first value below the least one of its type."""
     for value, kind in zip(values, kinds, strict=True):
         least = least_of(kind)
         if least is not None and int(value) < least:
@@ -257,7 +256,7 @@ def _negative(values: tuple[Value, ...], kinds: tuple[Type, ...]) -> tuple[int, 
 
 
 def _junction(args: list[Evaluate], *, stops: bool) -> Evaluate:
-    """All of them, or with ``stops`` any; what comes after the one that decides is not evaluated."""
+    """All of them, or with ``stops`` any; parts after the deciding one are not evaluated."""
 
     def evaluate(env: Env) -> bool:
         for arg in args:

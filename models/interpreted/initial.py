@@ -1,7 +1,7 @@
-"""The initial states of an instance: each open variable with each value, as far as the conditions allow.
+"""The initial states of an instance: each open variable with each value that the conditions allow.
 
-A condition is split into conjuncts, and each is decided as soon as the entries that it speaks about are
-chosen, so that a map with one possible value is not tried with all.
+A condition is split into conjuncts, and each is decided as soon as its entries are chosen, so that a map with
+one possible value is not tried with all.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Check = Callable[[Env], bool]
 
 @dataclass
 class _Cell:
-    """One entry of a map, or a scalar: its possible values, and what is decided once it is chosen."""
+    """One entry of a map, or a scalar: its possible values, and the conjuncts that it completes."""
 
     slot: int
     values: tuple[Value, ...]
@@ -132,7 +132,6 @@ class InitialStates:
                 left.append(iter(self._cells[order[len(left)]].values))
 
     def _choose(self, chosen: list[Value], number: int, values: Iterator[Value]) -> bool:
-        """Choose the next possible value of a cell; False if there is none."""
         checks = self._cells[number].checks
         for value in values:
             chosen[number] = value

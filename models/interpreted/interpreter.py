@@ -1,4 +1,4 @@
-"""The plain interpreter: what a protocol does, state by state. It *is* the meaning of the language."""
+"""The plain interpreter: it *is* the meaning of the language."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class Below:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step and the state after it; ``in_bounds`` is False if that state lies out of bounds. ``below``: what
-    the step makes negative although it cannot be: no instance has such a state.
+    """A step and the state after it; ``in_bounds`` is False if that state is out of bounds. ``below``: a
+    value that the step makes negative although its type forbids it.
     """
 
     step: Step
@@ -179,7 +179,7 @@ class Interpreter:
         return found
 
     def transition(self, state: State, step: Step) -> Transition | None:
-        """The same from any state, reachable or not: the transition says what is made negative."""
+        """The same from any state, reachable or not: ``below`` names a negative value."""
         item = self._actions[step.action]
         env = self._env(item, state, step)
         for check in item.guards:
@@ -188,7 +188,7 @@ class Interpreter:
         return self._effect(item, env, step)
 
     def effect(self, state: State, step: Step) -> Transition:
-        """What the assignments of ``step`` make of a state, whether or not the guard holds."""
+        """The assignments of ``step`` applied to a state, whether or not the guard holds."""
         item = self._actions[step.action]
         return self._effect(item, self._env(item, state, step), step)
 
@@ -206,7 +206,6 @@ class Interpreter:
         return Transition(step, tuple(after), in_bounds and not env.out_of_bounds, below)
 
     def _below(self, variable: Variable, value: Any) -> Below | None:
-        """The first entry of a new value that is less than its type allows."""
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
         least = least_of(kind)
         entries = self._decode(variable.type, value)
@@ -218,7 +217,6 @@ class Interpreter:
         return None
 
     def _bounds(self, variable: Variable) -> Callable[[Any], bool]:
-        """Whether a value of the variable lies within the bounds."""
         kind = variable.type
         if isinstance(kind, MapType):
             return frozenset(self.instance.domain(kind.value).values).issuperset

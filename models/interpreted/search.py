@@ -1,4 +1,4 @@
-"""Breadth-first search with the plain interpreter: slow and obvious; faster engines are compared with it."""
+"""Breadth-first search with the plain interpreter: slow and simple; faster engines are compared with it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter, Step
 
 Watch = Callable[[int, int, int], None]
-"""Told distinct states, frontier and depth now and then."""
+"""Gets distinct states, frontier and depth now and then."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +23,7 @@ class Found:
 
 @dataclass
 class Reached:
-    """The states within the bounds and what was seen on the way. Counts are TLC's.
+    """The states within the bounds and the decided claims. Counts are TLC's.
 
     distinct: ``parents``; generated: initial states and every successor, repeated and outside ones included;
     depth: states on the longest shortest path. ``found`` has the first violation of a claim, or the first

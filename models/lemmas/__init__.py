@@ -1,1 +1,1 @@
-"""Lemmas that are not written: candidates from templates, kept if reachable states and induction allow."""
+"""Suggested lemmas: candidates from templates, kept if reachable states and induction allow."""

@@ -1,9 +1,9 @@
-"""Houdini, driven by what is needed: candidates that exclude counterexamples to induction.
+"""Houdini, driven by need: candidates that exclude counterexamples to induction.
 
-A step from a state in which everything stated holds to one in which a claim fails shows a state that should
-be impossible. A candidate that says so is assumed, and becomes a claim itself; one that cannot be kept is
-dropped and never comes back. What is left in the end supports all claims and itself. All this happens within
-the bounds of one small instance; the proof for any size is still to be made.
+A step from a state in which all claims hold to one in which a claim fails shows a state that should be
+unreachable. A candidate that excludes it is assumed, and becomes a claim itself; one that cannot be kept is
+dropped for ever. The remaining ones support all claims and themselves. All this happens within the bounds of
+one small instance; the proof for any size still has to follow.
 """
 
 from __future__ import annotations
@@ -40,27 +40,27 @@ class Candidate:
 
 
 Due = str | Candidate
-"""What is to be supported: a stated claim by its id (or ``type:variable``), or a candidate."""
+"""A claim that needs support: a stated claim by its id (or ``type:variable``), or a candidate."""
 
 TYPE = "type:"
 
 
 @dataclass
 class Closed:
-    """What came out. ``kept`` supports the claims that are not in ``open``, and itself, within the bounds."""
+    """The result. ``kept`` supports the claims that are not in ``open``, and itself, within the bounds."""
 
     kept: list[Candidate] = field(default_factory=list)
     open: dict[str, tuple[Any, State]] = field(default_factory=dict)
-    """Claims for which no candidate helps: the constants and the state before the step that breaks them."""
+    """Claims for which no candidate helps: the constants and the state before the breaking step."""
     dropped: int = 0
     stopped: str = ""
 
 
 class Closure:
-    """The candidates over a small instance, and the solver that says which of them are inductive.
+    """The candidates over a small instance, and the solver that checks their induction.
 
-    ``instance`` may leave constants open. ``samples`` are reachable states, of a larger instance, so that
-    the bounds of the small one suggest nothing. Raises BadInstance.
+    ``instance`` may leave constants open. ``samples`` are reachable states of a larger instance, so that the
+    bounds of the small one suggest nothing. Raises BadInstance.
     """
 
     def __init__(self, instance: Instance, samples: Batch) -> None:
@@ -85,7 +85,7 @@ class Closure:
         self._supports: dict[Due, frozenset[Candidate]] = {}
 
     def _switch(self, name: str, expr: Expr) -> Any:
-        """A flag under which a condition is assumed of the state before."""
+        """A flag that assumes a condition of the state before."""
         flag = z3.Bool(name)
         holds = z3.Implies(flag, as_formula(self.space.holds(expr, self.step.before)))
         self._solver.add(holds)
@@ -111,7 +111,6 @@ class Closure:
         return result
 
     def _next_goal(self, result: Closed) -> Due | None:
-        """A needed candidate without support, else a stated claim without support."""
         for candidate in sorted(self._needed(), key=self._rank):
             if candidate not in self._supports:
                 return candidate
@@ -147,7 +146,6 @@ class Closure:
         return len(cube), family.weight(cube), len(family.group), candidate.family, cube
 
     def _establish(self, due: Due, result: Closed) -> None:
-        """Find a support for one claim, or give it up."""
         if isinstance(due, Candidate) and not self._holds_at_start(due):
             self.drop(due)
             return
@@ -196,7 +194,7 @@ class Closure:
         return bool(self._begin.check(as_formula(fails)) == z3.unsat)
 
     def drop(self, candidate: Candidate) -> None:
-        """Never use it again; what rested on it has to find another support."""
+        """Drop it for ever; claims that it supported have to find another support."""
         self._dropped.add(candidate)
         self._switches.pop(candidate, None)
         for name, support in list(self._supports.items()):
@@ -221,7 +219,7 @@ class Closure:
         return constants, self.space.decode(model, self.step.before)
 
     def _excluding(self, state: Batch, due: Due) -> Candidate | None:
-        """The best candidate that is false in a state: few literals, about what the claim is about."""
+        """The best candidate that is false in a state: few literals, about the variables of the claim."""
         about = self._about(due)
         for many in (False, True):
             families = [f for f in enumerate(self.families) if (len(f[1].group) > 2) == many]

@@ -22,7 +22,7 @@ from tidemark.spec.language.types import BOOL, NumberType
 
 Bits = NDArray[np.bool_]
 Cube = tuple[int, ...]
-"""Places of literals which together were never seen."""
+"""Places of literals that no sample shows together."""
 
 PART = 500
 """States whose rows are made at once, to save memory."""
@@ -45,7 +45,7 @@ class Literal:
 
 
 class Family:
-    """All literals over one group of bound variables, and which combinations of them the samples show."""
+    """All literals over one group of bound variables, and their combinations in the samples."""
 
     def __init__(self, group: Group, samples: Batch) -> None:
         instance = samples.instance
@@ -115,7 +115,6 @@ class Family:
         return found
 
     def _unseen(self, places: NDArray[np.int64], literals: int) -> list[Cube]:
-        """Smallest combinations of so many of the literals that share no row, by their index."""
         shown = _pairs(self._seen, places)
         alone = np.diagonal(shown)
         if literals == 1:
@@ -136,12 +135,12 @@ class Family:
         return Quantified(BOOL, "forall", self.group, body) if self.group else body
 
     def variables(self, cube: Cube) -> frozenset[Variable]:
-        """The state that a candidate speaks about."""
+        """The variables of a candidate."""
         read = variables_read(conjunction(*(self.literals[place].expr for place in cube)))
         return frozenset(variable for variable in read if not variable.constant)
 
     def weight(self, cube: Cube) -> int:
-        """How much there is to read."""
+        """Its length for a reader."""
         return sum(self._weight(place) for place in cube)
 
     def _weight(self, place: int) -> int:
@@ -182,7 +181,6 @@ def _apart_expr(one: Local, two: Local) -> Expr:
 
 @numba.njit(cache=True)
 def _pairs(seen: Any, places: Any) -> Any:
-    """Which pairs of literals share a row; on the diagonal, which literals have one."""
     many = len(places)
     shown = np.zeros((many, many), dtype=np.bool_)
     for i in range(many):
@@ -204,7 +202,6 @@ def _share_a_row(seen: Any, one: Any, two: Any, three: Any) -> Any:
 
 @numba.njit(cache=True)
 def _triples(seen: Any, places: Any, shown: Any) -> Any:
-    """Three literals that share a row two by two, but not all three."""
     found = [(0, 0, 0) for _ in range(0)]
     for i in range(len(places)):
         for j in range(i + 1, len(places)):

@@ -1,4 +1,4 @@
-"""What candidates are made of: terms over a few bound variables, and the cases that each distinguishes."""
+"""The parts of candidates: terms over a few bound variables, and the cases of each."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class Feature:
         return free_locals(self.left) | (free_locals(self.right) if self.right is not None else frozenset())
 
     def variables(self) -> list[Variable]:
-        """What is read, in reading order."""
+        """The variables that are read, in reading order."""
         parts = [self.left, *([self.right] if self.right is not None else [])]
         return [node.variable for part in parts for node in walk(part) if isinstance(node, Read)]
 
     @property
     def weight(self) -> int:
-        """How much there is to read."""
+        """Its length for a reader."""
         parts = [self.left, *([self.right] if self.right is not None else [])]
         return sum(not isinstance(node, Local) for part in parts for node in walk(part))
 
@@ -182,7 +182,7 @@ def _chosen(kind: MapType, depth: int) -> bool:
 
 
 def features(spec: Spec, group: Group) -> list[Feature]:
-    """Everything that candidates over ``group`` may speak about."""
+    """All features of candidates over ``group``."""
     found: list[Feature] = []
     literals = _literals(spec)
     for kind, nodes in terms(spec, group).items():

@@ -1,4 +1,4 @@
-"""Which lemmas an inductive argument needs, on one small instance: cores of the queries, and deletion."""
+"""The lemmas that an inductive argument needs, on one small instance: cores of the queries, and deletion."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Needed:
         return bool(self._solver.check(*flags, *self._goals[goal]) == z3.unsat)
 
     def closed_under(self, lemmas: Sequence[str]) -> bool:
-        """Do some lemmas, with all invariants, support themselves and everything that is claimed?"""
+        """Do some lemmas, with all invariants, support themselves and all claims?"""
         goals = ("types", *self._invariants, *self._steps, *lemmas)
         return all(self.supports(lemmas, goal) for goal in goals)
 

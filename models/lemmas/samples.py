@@ -1,6 +1,6 @@
 """Reachable states of a small instance, as columns of small numbers.
 
-They only filter: a candidate that one of them breaks is false; what they allow is still to be proved.
+They only filter: a candidate that one of them breaks is false; the others still have to be proved.
 """
 
 from __future__ import annotations
@@ -92,9 +92,9 @@ class Sample:
 def sample(instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12) -> Sample:
     """Reachable states of the instance; constants without a value are drawn.
 
-    Breadth-first, so that what needs many parties to agree is met as well; if there are more states than
-    ``states`` the rest of them is met on random runs, which go deeper. Ends after ``seconds`` seconds at the
-    latest. Raises BadInstance if no constants fit.
+    Breadth-first, to meet states that need many parties; if there are more than ``states``, random runs,
+    which go deeper, give the rest. Ends after ``seconds`` seconds at the latest. Raises BadInstance if no
+    constants fit.
     """
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds
@@ -102,7 +102,7 @@ def sample(instance: Instance, *, states: int, seconds: float, seed: int, varian
     taken: set[str] = set()
     seen, complete = _breadth_first(makers, first, states=states, ends=ends, taken=taken)
     if not complete:
-        # Shallow states alone say too little, and random runs miss what is rare: half each.
+        # Shallow states alone are poor samples, and random runs miss rare states: half each.
         kept = dict(itertools.islice(seen.items(), states // 2))
         known = [[state for number, state in kept if number == place] for place in range(len(makers))]
         _walk(makers, first, known, seen=kept, states=states, ends=ends, draw=draw, taken=taken)
@@ -131,7 +131,6 @@ def walks(
 def _makers(
     instance: Instance, draw: random.Random, variants: int
 ) -> tuple[list[Interpreter], list[list[State]]]:
-    """Interpreters of the instance with different constants, and initial states of each."""
     makers = list(_interpreters(instance, draw, variants))
     first = [list(itertools.islice(interpreter.initial(), STARTS)) for interpreter in makers]
     if not any(first):
@@ -140,7 +139,7 @@ def _makers(
 
 
 _Seen = dict[tuple[int, State], None]
-"""States that were met, each with the number of its constants, in order."""
+"""States by order of discovery, each with the number of its constants."""
 
 
 def _breadth_first(
@@ -151,7 +150,7 @@ def _breadth_first(
     ends: float,
     taken: set[str],
 ) -> tuple[_Seen, bool]:
-    """States level by level, all constants side by side, and whether that are all."""
+    """States level by level, all constants side by side, and whether these are all."""
     seen: _Seen = dict.fromkeys((number, state) for number, found in enumerate(first) for state in found)
     level = list(seen)
     half = time.perf_counter() + (ends - time.perf_counter()) / 2
@@ -184,13 +183,12 @@ def _walk(
     taken: set[str],
     length: int = LENGTH,
 ) -> None:
-    """Add states that are met on random runs."""
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
         for number, interpreter in enumerate(makers):
             if not first[number]:
                 continue
-            # Half of the runs go on from a state that was met: rare states have successors too.
+            # Half of the runs start from a known state: rare states have successors too.
             fresh = draw.random() < 0.5 or not known_of[number]
             state = draw.choice(first[number] if fresh else known_of[number])
             seen.setdefault((number, state))
@@ -208,7 +206,7 @@ def _walk(
 
 
 def _next(interpreter: Interpreter, state: State, draw: random.Random) -> Transition | None:
-    """A step by an action drawn first: those with many parameters do not crowd out others."""
+    """A step by an action drawn first, so that actions with many parameters are not preferred."""
     by_action: dict[str, list[Step]] = {}
     for step in interpreter.steps:
         by_action.setdefault(step.action, []).append(step)
@@ -221,7 +219,6 @@ def _next(interpreter: Interpreter, state: State, draw: random.Random) -> Transi
 
 
 def _interpreters(instance: Instance, draw: random.Random, variants: int) -> Iterator[Interpreter]:
-    """Interpreters of the instance with different constants."""
     tried: set[str] = set()
     for _ in range(variants * 8):
         constants = dict(instance.constants)

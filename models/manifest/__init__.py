@@ -24,6 +24,7 @@ from tidemark.models.manifest.model import (
     SearchEngine,
     StrengthEntry,
     Tier,
+    is_on_spark,
 )
 from tidemark.models.manifest.pins import Pin, lock_file
 from tidemark.models.manifest.project import SUITE, chosen_manifests
@@ -55,6 +56,7 @@ __all__ = [
     "check_against_spec",
     "chosen_manifests",
     "instance_of",
+    "is_on_spark",
     "load",
     "lock_file",
     "manifest_files",

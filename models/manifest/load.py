@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -27,8 +28,9 @@ from tidemark.models.manifest.model import (
     ProofEntry,
 )
 from tidemark.models.manifest.mutants import MODULES, entries_of
-from tidemark.models.manifest.pins import Pin, lock_file, properties_of, read_lock
-from tidemark.models.manifest.resolve import declared_properties
+from tidemark.models.manifest.pins import Pin, added_by, lock_file, properties_of, read_lock
+from tidemark.models.manifest.resolve import added_properties, declared_properties
+from tidemark.models.manifest.usual import with_usual
 from tidemark.models.manifest.verdicts_lock import read_verdicts, verdicts_file, with_verdicts
 from tidemark.models.rooms import protocol_files
 
@@ -55,23 +57,61 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
     now on.
     """
-    data = _read(path)
+    data = _listed(_read(path), file=shown_name(path))
     make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
-        for section, entries in _read(more).items():
+        file = f"{path.stem}/{more.name}"
+        for section, entries in _listed(_read(more), file=file).items():
             known = data.setdefault(section, [])
             if not (isinstance(known, list) and isinstance(entries, list)):
-                raise ManifestError(
-                    f"{section} is not a list of entries",
-                    file=f"{path.stem}/{more.name}",
-                    remedy=f"put it into {path.name}; this file has entries only",
-                )
+                remedy = f"put it into {path.name}; this file has entries only"
+                raise ManifestError(f"{section} has no entries", file=file, remedy=remedy)
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
+    data = with_usual(data, locked=bool(pinned), file=file)
     data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
     if "properties" not in data:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
-    return parse(data, file=file, pinned=pinned).read_from(path.resolve())
+    known = {} if anew else added_by(pinned)
+    return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
+
+
+NAMED = (
+    "instance",
+    "proof",
+    "interleave",
+    "conform",
+    "argument",
+    "pins",
+    "frames",
+    "mutant",
+    "generated",
+    "implementation",
+    "mutants",
+)
+"""Sections whose entries are tables ``[SECTION.NAME]``; of mutants, by module."""
+
+
+def _listed(data: dict[str, Any], *, file: str) -> dict[str, Any]:
+    """The content of a file with a list of entries in place of the tables of a section, by name."""
+    for section in NAMED:
+        if not isinstance(data.get(section, {}), dict):
+            remedy = f"write  [{section}.NAME]  in place of  [[{section}]]  and its name"
+            if section == "mutants":
+                remedy = 'write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }'
+            raise ManifestError(f"{section} is no table of entries", file=file, remedy=remedy)
+    return _with_names(data)
+
+
+def _with_names(data: dict[str, Any]) -> dict[str, Any]:
+    found = dict(data)
+    for section in NAMED:
+        entries = data.get(section)
+        if isinstance(entries, dict):
+            key = "module" if section == "mutants" else "name"
+            named = ({key: name, **one} if isinstance(one, dict) else one for name, one in entries.items())
+            found[section] = list(named)
+    return found
 
 
 def _properties(
@@ -84,7 +124,7 @@ def _properties(
     return declared_properties(protocol, file=file)
 
 
-def _read(path: Path) -> dict[str, object]:
+def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -105,12 +145,24 @@ def _read(path: Path) -> dict[str, object]:
         ) from error
 
 
-def parse(data: dict[str, object], *, file: str, pinned: tuple[Pin, ...] = ()) -> Manifest:
+def parse(
+    data: dict[str, object],
+    *,
+    file: str,
+    pinned: tuple[Pin, ...] = (),
+    added: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
+) -> Manifest:
     """Check the content of a manifest; ``file`` is its name in messages, ``pinned`` what lies beside it.
+
+    ``added``: the properties that variants declare beyond those of their base, by reference; those of a
+    variant that is not there are taken from its class. None: entries say all of them.
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
-    data = _with_mutants(expand(data, file=file), file=file)
+    data = _with_names(data)
+    data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
+    if added is not None:
+        data = _with_added(data, added)
     try:
         manifest = Manifest.model_validate(data)
     except ValidationError as error:
@@ -133,13 +185,44 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
         raise ManifestError(
             f"mutants.{place}: {first['msg']}",
             file=file,
-            remedy="write [[mutants]] with module, number, and prefix if there is one",
+            remedy='write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }',
         ) from error
     declared = [entry for module in modules for entry in entries_of(module, file=file)]
     written = rest.get("mutant", [])
     if declared and isinstance(written, list):
         rest["mutant"] = [*written, *declared]
     return rest
+
+
+def _with_added(
+    data: dict[str, object], added: Mapping[str, Mapping[str, Sequence[str]]]
+) -> dict[str, object]:
+    """The content with what each variant adds, in its entries that do not say it."""
+    base, known = str(data.get("protocol", "")), dict(added)
+
+    def completed(entry: dict[str, object], key: str) -> dict[str, object]:
+        variant = entry.get(key)
+        if entry.get("adds") or not isinstance(variant, str) or variant == base:
+            return entry
+        if variant not in known:
+            known[variant] = added_properties(base, variant)
+        return {**entry, "adds": known[variant]}
+
+    judged = {key: _dicts(data.get(key)) for key in ("instance", "proof")}
+    hosts = {entry.get("name") for entries in judged.values() for entry in entries}
+    found = dict(data)
+    for section, entries in judged.items():
+        if entries:
+            found[section] = [completed(entry, "protocol") for entry in entries]
+    if mutants := _dicts(data.get("mutant")):
+        found["mutant"] = [completed(one, "ref") if one.get("instance") in hosts else one for one in mutants]
+    return found
+
+
+def _dicts(entries: object) -> list[dict[str, object]]:
+    """Entries, if all are tables: else the schema says what is wrong."""
+    whole = isinstance(entries, list) and all(isinstance(one, dict) for one in entries)
+    return entries if whole else []
 
 
 def _with_usual(manifest: Manifest) -> Manifest:

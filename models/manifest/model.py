@@ -180,6 +180,10 @@ class Reduction(StrEnum):
         }[self]
 
 
+ON_SPARK = 200
+"""Executions from which on Spark's tasks are worth their start: a second or more of one core."""
+
+
 class InterleaveEntry(Entry):
     """A program of the implementation, run in every bounded order. ``counts.final_states`` is pinned."""
 
@@ -198,10 +202,20 @@ class InterleaveEntry(Entry):
     """Only orders with at most so many delays, where all of them are out of reach; None: all orders."""
     limit: int = Field(default=100_000, gt=0)
     """Executions after which the search gives up and is inconclusive, those that are cut short included."""
-    distributed: bool = False
-    """Run the subtrees as Spark tasks."""
+    distributed: bool | None = None
+    """Run the subtrees as Spark tasks. By default from ``ON_SPARK`` pinned executions on, unless equal states
+    are merged, or the search needs one core.
+    """
     vacuous: dict[str, str] = Field(default_factory=dict)
     """What this program cannot exercise, each with the reason: ids of vacuity verdicts, compared exactly."""
+
+    @property
+    def on_spark(self) -> bool:
+        """Whether the subtrees are Spark tasks."""
+        if self.distributed is not None:
+            return self.distributed
+        cuts_alike = self.reduction in (Reduction.NONE, Reduction.SLEEP_SETS)
+        return cuts_alike and self.delays is None and self.counts.get("executions", 0) >= ON_SPARK
 
 
 class ConformEntry(Entry):
@@ -216,6 +230,8 @@ class ConformEntry(Entry):
     """How often a kind of event is drawn, by the beginning of its label: 10 if not said, 1 for a fault."""
     unreached: dict[str, str] = Field(default_factory=dict)
     """Actions and faults that no walk has had, each with the reason."""
+    reaches: dict[str, Annotated[float, Field(gt=0, le=1)]] = Field(default_factory=dict)
+    """Witnesses and actions, each with the least share of the walks that must have it."""
     instance: Name | None = None
     """The instance that gives protocol, bounds and constants."""
     bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)
@@ -224,7 +240,7 @@ class ConformEntry(Entry):
     """Likewise constants."""
     adapter: Reference | None = None
     """The class that drives the implementation through the actions."""
-    claims: tuple[str, ...] = Field(min_length=1)
+    claims: tuple[str, ...] = Field(default=("conformance",), min_length=1)
     examples: int = Field(default=100, gt=0)
     steps: int = Field(default=50, gt=0)
     """Longest sequence of actions, or of events, of an example."""
@@ -384,6 +400,8 @@ class ArgumentEntry(Entry):
     """
     reads: tuple[Reference, ...] = ()
     """How the protocols that it relies on are read in its words: one reading for each step and protocol."""
+    without_guarantees: bool = False
+    """The readings get no guarantees: a self-test, in which nothing may follow."""
 
     @property
     def must_fail(self) -> bool:
@@ -495,6 +513,13 @@ AnyEntry = (
     | GeneratedMutants
     | ImplementationMutants
 )
+
+
+def is_on_spark(entry: AnyEntry) -> bool:
+    """Whether the entry's work is dealt out as Spark tasks."""
+    if isinstance(entry, InterleaveEntry):
+        return entry.on_spark
+    return isinstance(entry, GeneratedMutants | ImplementationMutants) and entry.distributed
 
 
 class Manifest(Strict):

@@ -30,12 +30,14 @@ class Pin(Strict):
         id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
             ``reading`` and the reference of a reading.
         kind: of a property; empty for all else.
+        adds: of a variant, the properties that it declares beyond those of its base: kind and id of each.
     """
 
     digest: str
     wording: str
     id: str
     kind: str = ""
+    adds: tuple[tuple[str, str], ...] = ()
 
     @property
     def of_variant(self) -> bool:
@@ -63,7 +65,12 @@ def lock_file(manifest: Path) -> Path:
 def lock_text(name: str, pins: Iterable[Pin]) -> str:
     """The content of the lock of the protocol ``name``."""
     head = f"# {FORM}: digest of the tree, digest of its text, what. Written by  tidemark pin {name} .\n"
-    return head + "".join(f"{pin.digest} {pin.wording} {f'{pin.kind} {pin.id}'.strip()}\n" for pin in pins)
+    return head + "".join(f"{pin.digest} {pin.wording} {_shown(pin)}\n" for pin in pins)
+
+
+def _shown(pin: Pin) -> str:
+    more = ", ".join(map(" ".join, pin.adds))
+    return f"{pin.kind} {pin.id}".strip() + (f" + {more}" if more else "")
 
 
 def read_lock(path: Path) -> tuple[Pin, ...]:
@@ -81,9 +88,11 @@ def read_lock(path: Path) -> tuple[Pin, ...]:
         match = _LINE.fullmatch(line)
         if match is None:
             raise _error(path, f"line {number} is not two digests and an id: {line[:60]!r}")
-        word, _, rest = match[3].partition(" ")
-        kind, name = (word, rest) if word in KINDS and rest else ("", match[3])
-        pin = Pin(digest=match[1], wording=match[2], id=name, kind=kind)
+        said, _, more = match[3].partition(" + ")
+        word, _, rest = said.partition(" ")
+        kind, name = (word, rest) if word in KINDS and rest else ("", said)
+        adds = tuple((one.partition(" ")[0], one.partition(" ")[2]) for one in more.split(", ") if more)
+        pin = Pin(digest=match[1], wording=match[2], id=name, kind=kind, adds=adds)
         if pin.id in pins:
             raise _error(path, f"line {number} pins {pin.id!r} a second time")
         pins[pin.id] = pin
@@ -99,6 +108,19 @@ def _read_old(path: Path) -> tuple[Pin, ...]:
         return ()
     except (OSError, ValueError, TypeError, KeyError) as error:
         raise _error(path, f"cannot be read: {error}") from error
+
+
+def added_by(pins: Iterable[Pin]) -> dict[str, dict[str, list[str]]]:
+    """The properties that each pinned variant declares beyond those of its base, ids by kind."""
+    return {pin.id: ids_by_kind(pin.adds) for pin in pins if pin.of_variant}
+
+
+def ids_by_kind(properties: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """Kind and id of properties, by kind."""
+    found: dict[str, list[str]] = {}
+    for kind, claim in properties:
+        found.setdefault(kind, []).append(claim)
+    return found
 
 
 def properties_of(pins: Iterable[Pin]) -> dict[str, list[str]]:

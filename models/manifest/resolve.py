@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.manifest.errors import ManifestError, PinError
 from tidemark.models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
+from tidemark.models.manifest.pins import ids_by_kind
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.references import ReferenceNotFoundError
@@ -35,6 +36,15 @@ def declared_properties(protocol: str, *, file: str) -> dict[str, list[str]]:
     declared = _kinds(_trace(protocol, where="protocol", file=file))
     found = {kind.value: [claim for claim in declared if declared[claim] is kind] for kind in Kind}
     return {kind: claims for kind, claims in found.items() if claims}
+
+
+def added_properties(protocol: str, variant: str) -> dict[str, list[str]]:
+    """The ids by kind of what a variant declares beyond its base; nothing if one of them cannot be traced."""
+    try:
+        known, declared = (_kinds(resolve(one).trace()) for one in (protocol, variant))
+    except SpecError:
+        return {}
+    return ids_by_kind((kind.value, claim) for claim, kind in declared.items() if claim not in known)
 
 
 def instance_of(entry: InstanceEntry) -> Instance:
@@ -99,14 +109,14 @@ def _check_variant(manifest: Manifest, entry: ProofEntry | InstanceEntry, *, fil
             raise PinError(
                 f"{where}: the variant {entry.protocol} has no {kind.value} {claim!r}",
                 file=file,
-                remedy="leave the properties of its base in place, and list under 'adds' what it declares",
+                remedy="leave the properties of its base in place",
             )
     for claim, kind in declared.items():
         if claim not in pinned:
             raise PinError(
                 f"{where}: {entry.protocol} declares the {kind.value} {claim!r}, which is not pinned",
                 file=file,
-                remedy=f"add it to the entry:  adds.{kind.value} = [{claim!r}]",
+                remedy="pin the variant:  tidemark pin",
             )
 
 

@@ -53,7 +53,7 @@ def _replace(_context: Any, array: Any, _index: Any, _old: Any, _new: Any) -> An
 
 
 def _add(_context: Any, array: Any, _index: Any, _more: Any) -> Any:
-    """Add to a 64-bit element. Gives what it was."""
+    """Add to a 64-bit element. Gives the old value."""
 
     def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         return builder.atomic_rmw("add", _pointer(context, builder, signature, args), args[2], "acq_rel")

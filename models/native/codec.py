@@ -1,7 +1,7 @@
-"""Packed states: how each variable of an instance lies in 64-bit words, and the way there and back.
+"""Packed states: the layout of an instance's variables in 64-bit words, packing and unpacking.
 
-A scalar takes the bits that its domain needs and holds the index of the value in the domain. The entries of
-a map lie one after another (a *run*); no entry straddles a word, and a map may be cut into several runs.
+A scalar takes the bits that its domain needs and holds the index of the value in the domain. The entries of a
+map are placed one after another (a *run*); no entry straddles a word, and a map may be cut into several runs.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class WordRun:
 
 @dataclass(frozen=True)
 class Field:
-    """Where a variable lies. ``keys`` is empty for a scalar; ``runs`` is empty if the value takes no bits."""
+    """Where a variable is. ``keys`` is empty for a scalar; ``runs`` is empty if the value takes no bits."""
 
     variable: Variable
     slot: int
@@ -146,9 +146,7 @@ def _bare_field(instance: Instance, slot: int, variable: Variable) -> Field:
 
 
 def _place(fields: Sequence[Field], *, split: bool) -> list[Field]:
-    """First fit by decreasing size; with ``split``, a map may fill the rest of a word and go on in the
-    next.
-    """
+    """First fit by decreasing size; with ``split``, a map may continue in the next word."""
     used: list[int] = []
     placed: dict[int, tuple[WordRun, ...]] = {}
     for field in sorted(fields, key=lambda f: (-f.bits * f.entries, f.slot)):

@@ -1,7 +1,7 @@
 """The fixed 64-bit mix of packed states: the same in every process and on every machine.
 
-It must not change: functions of other files that were compiled with it are kept on disk, and saved blocks of
-the distributed search were divided by it.
+It must not change: compiled functions on disk contain it, and saved blocks of the distributed search were
+divided by it.
 """
 
 from __future__ import annotations
@@ -21,9 +21,7 @@ NEARLY_HALF = np.uint64(29)
 
 @numba.njit(cache=True, inline="always")
 def mix(flat: Any, first: Any, words: Any) -> Any:
-    """Digest of the ``words`` words from ``first`` on; each word is mixed in by a bijection of the 64
-    bits.
-    """
+    """Digest of the ``words`` words from ``first`` on; a bijection of the 64 bits mixes in each."""
     value = SEED
     for k in range(words):
         value = (value ^ flat[first + k]) * FIRST

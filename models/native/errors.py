@@ -8,7 +8,7 @@ class NativeError(BadInstance):
 
 
 class SymmetryError(BadInstance):
-    """Sorts whose elements are not alike in an instance; the message says what tells them apart."""
+    """Sorts whose elements are not alike in an instance; the message says what distinguishes them."""
 
 
 class ReductionError(BadInstance):
@@ -16,4 +16,4 @@ class ReductionError(BadInstance):
 
 
 class SavedSearchError(ValueError):
-    """A saved search that cannot be gone on with; the message names the file and the remedy."""
+    """A saved search that cannot continue; the message names the file and the remedy."""

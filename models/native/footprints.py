@@ -1,7 +1,7 @@
-"""Which cells (entries of state variables) each step of an instance may read and write.
+"""The cells (entries of state variables) that each step of an instance may read and write.
 
-Computed from the expressions with the step's parameters put in. Where a key is not known, every entry counts:
-footprints are never too small.
+Computed from the expressions with the step's parameters substituted. Where a key is not known, every entry
+counts: footprints are never too small.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ class Footprints:
         return frozenset(found)
 
     def _update(self, variable: Variable, expr: Expr) -> tuple[Cells, Cells]:
-        """What an assignment reads, and what it may change."""
+        """The cells that an assignment reads, and those that it may change."""
         if not isinstance(variable.type, MapType):
             return self.reads(expr), self._all(variable)
         match expr:

@@ -21,9 +21,7 @@ _FOLDER = "TIDEMARK_KERNELS"
 
 
 def kernel_folder() -> Path:
-    """Where compiled kernels are kept: ``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree,
-    else a temporary one.
-    """
+    """``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree, else a temporary folder."""
     given = os.environ.get(_FOLDER)
     if given:
         return Path(given)
@@ -83,8 +81,8 @@ def digest_of(text: str, *, quick: bool = False) -> str:
 
 
 class Library:
-    """The functions of some compiled texts, which may call each other. ``warm`` tells whether all of the code
-    was found on disk. ``quick``: compiled in less time, to slower code.
+    """The functions of some compiled texts, which may call each other. ``warm``: all of the code was found on
+    disk. ``quick``: compiled in less time, to slower code.
     """
 
     def __init__(self, texts: Sequence[str], folder: Path | None = None, *, quick: bool = False) -> None:
@@ -118,9 +116,7 @@ def _stored(path: Path) -> bytes | None:
 
 
 def _keep(folder: Path, digest: str, data: bytes) -> None:
-    """Write under a temporary name and rename, so that other processes see all or nothing. A full disk
-    costs only speed.
-    """
+    """Write under a temporary name and rename. A full disk costs only speed."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=digest)

@@ -28,23 +28,23 @@ from tidemark.spec.language.expr import Expr
 from tidemark.spec.language.spec import Property
 
 QUICK_ROWS = 2_000_000
-"""Rows that a kernel expands before it is worth the time to compile it well."""
+"""A kernel that has expanded so many rows is compiled again with all passes."""
 CHUNK = 4096
 CHUNK_SUCCESSORS = 1 << 20
 
 
 @dataclass(frozen=True)
 class Expansion:
-    """All that follows from a block in one step.
+    """The successors of a block.
 
-    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk
-    of rows; ``parent`` is the row of each one's predecessor and ``step`` its index in
-    ``Interpreter.steps``. ``generated``, ``out_of_bounds`` and ``below`` count by action: all enabled steps,
-    those that leave the bounds, and those of them that make a natural number negative. ``guards`` tells of
-    each guard conjunct (numbered through the actions in declared order) whether it held at least once after
-    those evaluated before it. ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index
-    of a step claim (a broken transition invariant or a reached witness, see ``Kernel.step_claims``) to the
-    successor where it was first seen.
+    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk of
+    rows; ``parent`` is the row of each one's predecessor and ``step`` its index in ``Interpreter.steps``.
+    ``generated``, ``out_of_bounds`` and ``below`` count by action: all enabled steps, those that leave the
+    bounds, and those of them that make a natural number negative. ``guards``: whether each guard conjunct
+    (numbered through the actions in declared order) held at least once after those evaluated before it.
+    ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index of a step claim (a broken
+    transition invariant or a reached witness, see ``Kernel.step_claims``) to the first successor that decided
+    it.
     """
 
     successors: Block
@@ -62,8 +62,8 @@ Room = tuple[Block, NDArray[np.int64], NDArray[np.int32]]
 
 
 class Buffers:
-    """Room for the results of one call of ``expand`` on at most ``rows`` rows; used again and again by a
-    search. ``store``: arrays for the successors, their parents and their steps, if they lie elsewhere.
+    """Room for the results of one call of ``expand`` on at most ``rows`` rows; a search reuses it. ``store``:
+    arrays for the successors, their parents and their steps, if they are elsewhere.
     """
 
     def __init__(self, kernel: Kernel, rows: int, store: Room | None = None) -> None:
@@ -107,7 +107,7 @@ class Kernel:
         self._bind()
 
     def _bind(self) -> None:
-        """Call the code that was compiled last. What runs in other threads goes on with the old one."""
+        """Call the code that was compiled last. Other threads finish with the old one."""
         library, pointer, size = self._libraries[-1], ctypes.c_void_p, ctypes.c_int64
         self._expand = ctypes.CFUNCTYPE(None, pointer, size, *[pointer] * 9)(library.address("expand"))
         self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, size, pointer)(library.address("check"))
@@ -120,7 +120,7 @@ class Kernel:
                 self._bind()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (compile_kernel, (self.instance,))  # an instance is pickled without what is computed from it
+        return (compile_kernel, (self.instance,))  # an instance is pickled without its computed properties
 
     @property
     def words(self) -> int:
@@ -159,7 +159,7 @@ class Kernel:
     def run(self, block: Block, buffers: Buffers) -> int:
         """Expand a block of at most ``buffers.rows`` rows into the buffers; gives the number of successors.
 
-        ``stats``, ``flags`` and ``seen`` of the buffers go on counting; the caller clears them.
+        ``stats``, ``flags`` and ``seen`` of the buffers accumulate; the caller clears them.
         """
         if block.dtype != np.uint64 or block.shape[1] != self.words or not block.flags.c_contiguous:
             raise ValueError(
@@ -173,7 +173,7 @@ class Kernel:
         return int(buffers.cursor[0])
 
     def append(self, block: Block, buffers: Buffers) -> None:
-        """Append the successors of a block to what is in the buffers; see ``run``."""
+        """Append the successors of a block to the buffers; see ``run``."""
         self.append_at(block, *buffers.addresses)
 
     def append_at(self, block: Block, *addresses: int) -> None:
@@ -230,9 +230,7 @@ class Kernel:
         return first
 
     def check(self, block: Block) -> NDArray[np.uint64]:
-        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is
-        ``state_claims[i]``.
-        """
+        """For each row the failing invariants: bit i % 64 of column i // 64 is ``state_claims[i]``."""
         return _conditions(self._check, block, len(self.state_claims))
 
     def breaks(self, block: Block) -> NDArray[np.uint64] | None:
@@ -258,7 +256,7 @@ class Conditions:
         )
 
     def evaluate(self, block: Block) -> NDArray[np.uint64]:
-        """For each row, bit i % 64 of column i // 64 tells whether condition i holds."""
+        """For each row, bit i % 64 of column i // 64: condition i holds."""
         return _conditions(self._check, block, self.size)
 
 

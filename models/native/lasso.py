@@ -1,9 +1,9 @@
-r"""Fair cycles: a set of states in which a run can stay for ever without breaking a fairness assumption, and
+r"""Fair cycles: sets of states in which a run can stay for ever without breaking a fairness assumption, and
 one such run.
 
-Fairness is meant for each action with each value of its parameters, as in TLA+'s ``\A p: WF_vars(A(p))``:
-a weakly fair step that is enabled for ever is taken, a strongly fair one that is enabled again and again is
-taken again and again. A run may also stand still for ever where no fair step is enabled.
+Fairness applies to each action with each value of its parameters, as in TLA+'s ``\A p: WF_vars(A(p))``: a
+weakly fair step that is enabled for ever is taken, a strongly fair one that is enabled again and again is
+taken again and again. A run may also stutter for ever where no fair step is enabled.
 """
 
 from __future__ import annotations
@@ -34,9 +34,7 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A walk through ``states`` by ``steps``; it leads back to its first state, or stands still there if
-    there is no step.
-    """
+    """A walk through ``states`` by ``steps`` back to its first state, where it stutters without steps."""
 
     states: tuple[int, ...]
     steps: tuple[int, ...]
@@ -59,17 +57,17 @@ class FairSearch:
         return mask
 
     def stuttering_state(self, allowed: Mask) -> int | None:
-        """The first allowed state in which a run may stand still for ever."""
+        """The first allowed state in which a run may stutter for ever."""
         still = allowed & ~(self.enabled & (self.weak | self.strong)).any(axis=1)
         found = np.flatnonzero(still)
         return int(found[0]) if len(found) else None
 
     def component(self, allowed: Mask) -> Mask | None:
-        """The states of a part in which a run can go round for ever, fairly; None if there is none.
+        """The states of a part in which a run can cycle for ever, fairly; None if there is none.
 
-        A component in which a weakly fair step is always enabled and never taken holds no fair cycle. Where
-        a strongly fair step is enabled and never taken, a fair cycle must avoid the states that enable it,
-        so these are taken away.
+        A component in which a weakly fair step is always enabled and never taken holds no fair cycle. Where a
+        strongly fair step is enabled and never taken, a fair cycle must avoid the states that enable it, so
+        these are removed.
         """
         graph = self.graph
         while allowed.any():
@@ -99,10 +97,10 @@ class FairSearch:
             elif walk.closed:
                 return Cycle(tuple(walk.states[:-1]), tuple(walk.steps))
             else:
-                walk.close()  # states on the way back may owe something more
+                walk.close()  # states on the way back may leave other steps unsatisfied
 
     def _owed(self, walk: _Walk) -> int | None:
-        """A fair step that the walk does not do justice to yet."""
+        """A fair step that the walk does not satisfy yet."""
         bits = self.enabled[np.array(walk.states)]
         taken = self._mask([int(self.bit_of[step]) for step in walk.steps if self.bit_of[step] >= 0])
         weak = np.bitwise_and.reduce(bits, axis=0) & self.weak
@@ -142,7 +140,7 @@ class _Walk:
         return any(self.part[self.graph.target[edge]] for edge in self._edges(self.states[0]))
 
     def satisfy(self, step: int, without: Mask | None) -> None:
-        """Go to the nearest state that does not enable the step, or take the step, whichever is nearer."""
+        """Move to the nearest state that does not enable the step, or take the step, whichever is nearer."""
         candidates = np.flatnonzero(self.graph.step == step)
         sources = sources_of(self.graph, candidates)
         inside = self.part[sources] & self.part[self.graph.target[candidates]]
@@ -171,7 +169,7 @@ class _Walk:
         self.states.append(int(self.graph.target[edge]))
 
     def _to(self, goals: Mask) -> None:
-        """The shortest way to one of the goals."""
+        """The shortest path to one of the goals."""
         here = self.states[-1]
         if goals[here]:
             return

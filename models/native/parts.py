@@ -1,7 +1,7 @@
-"""A kernel that is put together from one compiled part per action.
+"""A kernel that is composed of one compiled part per action.
 
 Protocols that differ in one action share all other parts, so that hundreds of mutants need one short
-compilation each. It gives the same results, in the same order, as the kernel that is compiled as a whole.
+compilation each. Results and their order equal those of the kernel that is compiled as a whole.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class KernelOfParts(Kernel):
         ]
 
     def append(self, block: Block, buffers: Buffers) -> None:
-        """See ``Kernel``: the parts one after the other, their numbers moved to those of the whole."""
+        """See ``Kernel``: the parts one after the other, with numbers of the whole."""
         layout, common = self.plan, buffers.addresses[:5]
         stats, flags = buffers.addresses[5:7]
         a_row = buffers.stats.strides[0]

@@ -1,15 +1,15 @@
-"""Partial-order reduction: of a state's enabled steps only a stubborn set is followed, where that is enough
+"""Partial-order reduction: from a state only a stubborn set of the enabled steps is followed, which is enough
 to find every deadlock and every broken invariant.
 
 A set of steps is stubborn if no step outside it, nor any run of these, can enable, disable or be disturbed by
 a member (Valmari; Godefroid). By the footprints of the steps it is closed under dependence, for enabled
 members, and under what may make one false conjunct of the guard true, for disabled ones. Two more conditions
 keep invariants: the followed steps write nothing that a claim reads, and one of them leads to a state that is
-expanded later (Bosnacki and Holzmann's condition for breadth-first search), so that no step is put off for
+expanded later (Bosnacki and Holzmann's condition for breadth-first search), so that no step is postponed for
 ever. The last condition compares numbers of states, which do not depend on the workers.
 
 Unsound, and refused: claims about steps, witnesses and liveness; an instance whose bounds are left by a step,
-for the step that was put off might have stayed within them.
+for the postponed step might have stayed within them.
 """
 
 from __future__ import annotations
@@ -125,7 +125,6 @@ def _followed(  # noqa: PLR0917 - see above
 def _compact(  # noqa: PLR0917 - see above
     rows: Any, words: Any, parent: Any, step: Any, first: Any, count: Any, chosen: Any, goes_on: Any
 ) -> Any:
-    """Keeps the followed successors, in their order; gives their number."""
     into = first
     for at in range(first, first + count):
         row, by = parent[at], step[at]
@@ -190,7 +189,7 @@ class Reduction:
         self.holds = Conditions(self.kernel.instance, parts, folder=self.kernel.folder)
 
     def reduce(self, rows: Rows, count: int, visited: Visited, span: tuple[int, int]) -> int:
-        """Drop the successors of a chunk (states ``span``) that need not be followed; gives what remains."""
+        """Drop successors of a chunk (states ``span``) that need not be followed; gives the others."""
         base, end = span
         enabled = np.zeros((end - base, self.groups), dtype=np.uint64)
         _mark(rows.parent, rows.step, 0, count, enabled)

@@ -1,9 +1,9 @@
 """Random walks with the compiled kernel, for instances that are too large to search.
 
-Many walks go on side by side. All successors of each visited state are looked at for violations and
-witnesses, and one of those within the bounds is drawn with equal chances. A walk ends where no step leads on,
-or at the greatest length, and a new one begins. The result depends on the seed and on nothing else (unless a
-time limit ends it). Walks can refute, and can reach; they cannot show that something holds.
+Many walks run side by side. All successors of each visited state are checked for violations and witnesses,
+and one of those within the bounds is drawn with equal chances. A walk ends where no step leads further, or at
+the greatest length, and a new one begins. The result depends on the seed only (unless a time limit ends it).
+Walks can refute, and can reach; they cannot show that a claim holds.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Sample:
-    """What the walks saw. ``runs``: for each refuted claim or reached witness one run, by property id; it
-    need not be shortest. ``stuck``: a run to a state without an enabled step.
+    """The results of the walks. ``runs``: for each refuted claim or reached witness one run, by property id;
+    it need not be shortest. ``stuck``: a run to a state without an enabled step.
     """
 
     kernel: Kernel

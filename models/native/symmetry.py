@@ -28,7 +28,7 @@ from tidemark.spec.language.types import MapType, NumberType, SortType, Type
 MOST = 5040
 """Permutations that are tried on each successor at most (seven elements of one sort)."""
 SAMPLE = 256
-"""States on which the protocol is asked whether it really treats all elements alike."""
+"""States at which the protocol is checked to treat all elements alike."""
 Renaming = tuple[tuple[int, ...], ...]
 """For each sort, in the order of the sorts, the new element of each element."""
 
@@ -258,7 +258,7 @@ def _expressions(spec: Spec) -> Iterator[tuple[str, Expr]]:
 
 
 def _check_opaque(instance: Instance, kinds: Sequence[SortType]) -> None:
-    """No text may name an element, as a scalar constant does; none may stand for all outside the bounds."""
+    """No text may name an element, as a scalar constant does; none may be the value out of bounds."""
     for where, expr in _expressions(instance.spec):
         for part in walk(expr):
             if isinstance(part, Const) and part.type in kinds:
@@ -282,7 +282,7 @@ def _unbounded(kind: Type) -> bool:
 def _tables(
     codec: Codec, kinds: Sequence[SortType], renamings: Sequence[Renaming]
 ) -> tuple[NDArray[Any], ...]:
-    """Moves of all renamings, one after another, with where each renaming's begin and end."""
+    """Moves of all renamings, one after another, with the begin and end of each."""
     spans, moves, masks, looked_up = [], list[tuple[int, ...]](), list[int](), list[tuple[int, ...]]()
     tables: list[int] = []
     for renaming in renamings:
@@ -316,7 +316,7 @@ def _tables(
 def _places(
     field: Field, kinds: Sequence[Type], renaming: Renaming
 ) -> Iterator[tuple[tuple[int, int], tuple[int, int]]]:
-    """Where each entry lies, and where it goes."""
+    """The place of each entry, and its new place."""
     places = field.places()
     if not places:
         return

@@ -1,1 +1,1 @@
-"""What claims and steps say, as digests and as text, to be compared with what was reviewed."""
+"""Digests and texts of claims and steps, compared with the reviewed ones."""

@@ -1,4 +1,4 @@
-"""What differs between what is pinned and the protocol as it is, in words."""
+"""The differences between pins and the protocol, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tidemark.models.pins.items import Said
 
 
 class Change(StrEnum):
-    """How a pin and the protocol differ."""
+    """The kind of difference between a pin and the protocol."""
 
     CHANGED = "says something else than what is pinned"
     REWORDED = "means what is pinned, in other words"
@@ -22,10 +22,10 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One pin that is not as the protocol is.
+    """One difference between a pin and the protocol.
 
     Attributes:
-        old: the text that was reviewed, if it is known; a lock has digests only.
+        old: the reviewed text, if known; a lock has digests only.
         new: the text now; empty if there is none.
     """
 
@@ -42,7 +42,7 @@ class Difference:
     def lines(self) -> Iterator[str]:
         """Lines of the old text with ``-``, of the new one with ``+``, of both with neither.
 
-        If the old text is not known, the new one as it is.
+        Without the old text, the new one alone.
         """
         if self.old is None:
             yield from self.new.splitlines()
@@ -55,9 +55,9 @@ class Difference:
 def differences(
     pinned: Mapping[str, Pin], found: Mapping[str, Said], *, texts: Mapping[str, str] | None = None
 ) -> list[Difference]:
-    """All differences, in the order in which the protocol is written down; pins of what is gone come last.
+    """All differences, in the order of the protocol; pins of removed parts come last.
 
-    ``texts`` are those that were pinned, where they are known.
+    ``texts`` are the pinned ones, where known.
     """
     names = [*found, *(name for name in pinned if name not in found)]
     changes = ((name, change_of(pinned.get(name), found.get(name))) for name in names)
@@ -74,11 +74,11 @@ def differences(
 
 
 def change_of(old: Pin | None, new: Said | None) -> Change | None:
-    """How a pin and what is said now differ, None if they do not. Digests that are known must be equal."""
+    """How a pin and the present text differ, None if they do not. Known digests must be equal."""
     if new is None:
         return None if old is None else Change.SURPLUS
     if old is None:
         return Change.MISSING
-    if old.digest != new.pin.digest:
+    if (old.digest, old.adds) != (new.pin.digest, new.pin.adds):
         return Change.CHANGED
     return Change.REWORDED if old.wording and old.wording != new.pin.wording else None

@@ -1,11 +1,9 @@
-"""What is pinned of a protocol: its state, its steps, its claims, how its variants differ, and how it reads
-others.
-"""
+"""The pinned parts of a protocol: state, steps, claims, variants, and readings of others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,10 +17,10 @@ from tidemark.spec.language.spec import Action, Property, Spec
 from tidemark.spec.language.types import EnumType, MapType, NumberType, SortType, Type
 
 STATE = "state"
-"""Id of what a protocol declares: types, constants, variables with their initial values."""
+"""Id of the declarations of a protocol: types, constants, variables with their initial values."""
 
 ACTION = "action "
-"""What the id of an action begins with."""
+"""Prefix of the id of an action."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +28,7 @@ class Item:
     """One part of a traced protocol.
 
     Attributes:
-        meaning: all that decides what it says. Equal meanings are equal trees.
+        meaning: everything that decides its meaning. Equal meanings are equal trees.
         plain: gives the same as plain lists, which are hashed.
         lines: gives it in the words of the language.
         kind: of a property.
@@ -48,7 +46,7 @@ class Item:
 
 @dataclass(frozen=True)
 class Said:
-    """What one part says: its pin, and the text from which the pin's second digest is made."""
+    """The pin of one part, and the text of the pin's second digest."""
 
     pin: Pin
     text: str
@@ -60,7 +58,8 @@ def _said(name: str, plain: Any, lines: Iterable[str], *, kind: str = "") -> Sai
 
 
 def said_by(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Said]:
-    """What a protocol, its variants and readings (references ``module:Class``) say, by id, in a fixed order.
+    """The parts of a protocol, its variants and readings (references ``module:Class``), by id, in fixed
+    order.
 
     Raises SpecError if one of them cannot be traced.
     """
@@ -76,7 +75,7 @@ def said_by(protocol: str, variants: Iterable[str] = (), readings: Iterable[str]
 
 
 def _reading(reference: str) -> Item:
-    """How another protocol is read: for which step, by which glue, and what the step takes from it."""
+    """A reading of another protocol: its step, its glue, and the assumption of the step."""
     from tidemark.models.composition.reading import joined, reading_of
 
     both = joined(reading_of(reference))
@@ -91,7 +90,6 @@ def _reading(reference: str) -> Item:
 
 
 def _difference(base: Spec, variant: Spec, name: str) -> Said:
-    """What a variant says otherwise than its base: the lines that are gone and those that are new."""
     ours, theirs = _declared(base) | _members(base), _declared(variant) | _members(variant)
     changed = [one for one in sorted({*ours, *theirs}) if _differ(ours.get(one), theirs.get(one))]
     plain = [[one, theirs[one].plain() if one in theirs else None] for one in changed]
@@ -104,7 +102,10 @@ def _difference(base: Spec, variant: Spec, name: str) -> Said:
             ]
         else:
             lines.append(f"without {one}")
-    return _said(name, plain, lines or ["says the same as its base"])
+    said = _said(name, plain, lines or ["says the same as its base"])
+    known = {prop.id for prop in base.properties}
+    adds = tuple((str(prop.kind), prop.id) for prop in variant.properties if prop.id not in known)
+    return replace(said, pin=said.pin.model_copy(update={"adds": adds}))
 
 
 def _differ(one: Item | None, other: Item | None) -> bool:
@@ -121,7 +122,6 @@ def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:
 
 
 def _members(spec: Spec) -> dict[str, Item]:
-    """Actions, then assumptions and properties, each by name."""
     found: dict[str, Item] = {}
     for action in sorted(spec.actions, key=lambda one: one.name):
         found[ACTION + action.name] = Item(

@@ -1,7 +1,7 @@
 """The digest of a tree: equal in every process, on every machine and under every version of Python.
 
 A tree becomes plain lists before it is hashed, so that neither the order of a hash table nor the text of a
-Python object counts. A type counts by its name: what the types of a protocol are is part of its state.
+Python object counts. A type counts by its name: the definitions of types are part of the state.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def plain_local(local: Local) -> list[str]:
 
 
 def plain_action(action: Action) -> list[Any]:
-    """All that decides which steps an action has: not its words, nor the order of its assignments."""
+    """Everything that decides which steps an action has: not its words, nor the order of its assignments."""
     updates = sorted((variable.name, plain_tree(expr)) for variable, expr in action.updates)
     return [
         "action",
@@ -61,7 +61,7 @@ def plain_action(action: Action) -> list[Any]:
 
 
 def plain_property(prop: Property, *, kind: str = "") -> list[Any]:
-    """All that decides what a property says; ``kind`` if it is not the property's own."""
+    """Everything that decides the meaning of a property; ``kind`` if it is not the property's own."""
     return [
         kind or prop.kind,
         [plain_local(param) for param in prop.params],
@@ -94,7 +94,7 @@ def _kind(node: Expr) -> str:
 
 
 def _own(node: Expr) -> list[Any]:
-    """What a node says beside its parts."""
+    """A node's own content beside its parts."""
     match node:
         case Const(value=value):
             return [value]

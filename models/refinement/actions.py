@@ -7,9 +7,10 @@ named preemption point is meant to be; ``tidemark show actions`` prints it, and 
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -33,9 +34,8 @@ class Row(Strict):
         actions: names of the specification's actions.
         note: what limits the row to some of their cases.
         section: the code.
-        before: the await before it; ``{0}``, ``{1}``, ... stand for the names of ``points``.
+        before: the await before it.
         original: the place in the original, with its source.
-        points: preemption points of the implementation -> the action that follows, or those that may.
     """
 
     actions: tuple[str, ...] = Field(min_length=1)
@@ -43,57 +43,49 @@ class Row(Strict):
     section: str
     before: str = ""
     original: str = ""
-    points: dict[str, str | tuple[str, ...]] = Field(default_factory=dict)
-
-    @model_validator(mode="after")
-    def _fits(self) -> Row:
-        for point, actions in self._at():
-            if unknown := [name for name in actions if name not in self.actions]:
-                raise ValueError(f"the point {point!r} leads to {unknown[0]!r}, which is not in its row")
-        for number in range(len(self.points)):
-            if f"{{{number}}}" not in self.before:
-                raise ValueError(f"'before' does not mention the point {list(self.points)[number]!r}")
-        return self
-
-    def _at(self) -> Iterator[tuple[str, tuple[str, ...]]]:
-        for point, actions in self.points.items():
-            yield point, (actions,) if isinstance(actions, str) else actions
-
-    def at(self, point: str) -> tuple[str, ...]:
-        """The actions of this row that may follow a point."""
-        return dict(self._at()).get(point, ())
 
     def cells(self) -> tuple[str, str, str, str]:
         """The row as it is printed."""
         actions = ", ".join(self.actions) + (f" ({self.note})" if self.note else "")
-        return (
-            actions,
-            self.section,
-            self.before.format(*(f"`{point}`" for point in self.points)),
-            self.original,
-        )
+        return (actions, self.section, self.before, self.original)
 
 
 class ActionTable(Strict):
     """The table of one protocol.
 
     Attributes:
-        row: its rows.
+        row: its rows; written as tables by their actions, with the note in parentheses.
         variants: variants of the protocol that programs and drivers follow, if these have other actions, each
             as "module:Class".
         elsewhere: actions that are no section of this implementation: steps of what surrounds it.
-        world: points of the simulated world -> the action that follows.
-        event: what a step may be that an event of the simulation begins, beside what follows a point.
         faults: actions that are failures: a step is one only where the explorer injected a fault, or an event
             says why it fails of itself.
+        event: what a step may be, by the event of the simulation that begins it; written ``steps``: event ->
+            actions, and ``stutters``: event -> why nothing changes; of injected faults ``injected.steps`` and
+            ``injected.stutters``. An event is a label, and may be followed by ``by`` and a task.
     """
 
     row: tuple[Row, ...] = Field(min_length=1)
     variants: tuple[str, ...] = ()
     elsewhere: tuple[str, ...] = ()
-    world: dict[str, str] = Field(default_factory=dict)
-    event: tuple[EventRow, ...] = ()
     faults: tuple[str, ...] = ()
+    event: tuple[EventRow, ...] = ()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_events(cls, data: dict[str, Any]) -> dict[str, Any]:
+        if "event" in data:
+            raise ValueError(
+                'write events under [steps]: "LABEL" = "ACTION", and [stutters]: "LABEL" = "WHY"'
+            )
+        rows = data.get("row", {})
+        if isinstance(rows, list):
+            raise ValueError("write rows as tables by their actions:  [row.ACTION]")  # noqa: TRY004
+        rest = {key: value for key, value in data.items() if key not in ("steps", "stutters", "injected")}
+        rest["row"] = [_row(actions, row) for actions, row in rows.items()]
+        injected = data.get("injected", {})
+        tables = [(data, False), (injected, True)]
+        return {**rest, "event": [row for table, fault in tables for row in _events(table, fault=fault)]}
 
     @model_validator(mode="after")
     def _fits(self) -> ActionTable:
@@ -111,24 +103,15 @@ class ActionTable(Strict):
             raise ValueError(f"the fault {unknown[0]!r} is in no row")
         return self
 
-    def events(self) -> tuple[EventRow, ...]:
-        """Return the rows of all events: a point is the end of a wait at it."""
-        pointed = {point: actions for point, actions in self.points.items() if not self._explained(point)}
-        rows = [EventRow(label=f"resume {point} *", actions=actions) for point, actions in pointed.items()]
-        return (*rows, *self.event)
-
-    def _explained(self, point: str) -> bool:
-        """Whether an event says all about a point: who waits there, or which values it names."""
-        return any(row.label.startswith(f"resume {point} ") for row in self.event)
-
     @cached_property
     def points(self) -> dict[str, tuple[str, ...]]:
-        """Every point with the actions that may follow it."""
-        found: dict[str, tuple[str, ...]] = {point: (action,) for point, action in self.world.items()}
-        for row in self.row:
-            for point in row.points:
-                found[point] = (*found.get(point, ()), *row.at(point))
-        return found
+        """Every point at which a step begins, with the actions that follow it unless they fail."""
+        found: dict[str, tuple[str, ...]] = {}
+        for row in self.event:
+            if row.label.startswith("resume ") and not row.cause:
+                point = row.label.split()[1]
+                found[point] = tuple(dict.fromkeys((*found.get(point, ()), *row.actions)))
+        return {point: actions for point, actions in found.items() if actions}
 
     def at(self, point: str) -> str | None:
         """The action that follows a point; None if none does, or if more must be known to say which."""
@@ -148,6 +131,25 @@ class ActionTable(Strict):
         return "\n".join(
             "|" + "|".join(f" {cell} ".replace("  ", " ") for cell in line) + "|" for line in lines
         )
+
+
+def _row(key: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row by its actions, and what limits it in parentheses."""
+    actions, _, note = key.partition(" (")
+    return {"actions": actions.split(", "), "note": note.removesuffix(")"), **row}
+
+
+def _events(table: Mapping[str, Any], *, fault: bool) -> Iterator[dict[str, Any]]:
+    """The rows of two tables, event -> what it may be, and event -> why it may be nothing."""
+    for key, name in (("steps", "actions"), ("stutters", "stutter")):
+        for event, said in table.get(key, {}).items():
+            label, _, by = event.partition(" by ")
+            several = isinstance(said, list) and isinstance(said[0], dict)
+            for one in said if several else [said]:
+                more = {**one} if isinstance(one, dict) else {key: one}
+                what = more.pop(key)
+                what = (what,) if key == "steps" and isinstance(what, str) else what
+                yield {"label": label, "by": by or "*", "fault": fault, name: what, **more}
 
 
 @cache

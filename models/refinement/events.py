@@ -1,8 +1,8 @@
 """Which actions a step of the implementation may be, by the event that begins it.
 
 A step that has the effect of some action of the specification is not yet right: it must be the action that
-its event stands for, with the arguments that the event names. What may follow an event is data: the points of
-the rows of ``actions.toml``, and its ``[[event]]`` rows.
+its event stands for, with the arguments that the event names. What may follow an event is data: the tables
+``steps`` and ``stutters`` of ``actions.toml``.
 """
 
 from __future__ import annotations
@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.simulation.loop.lane import Event
+
+if TYPE_CHECKING:
+    from tidemark.models.simulation.loop.lane import Event
 
 _NUMBER = re.compile(r"#\d+|@\d+")
 _HOLE = re.compile(r"\\\{(\w+)\\\}|\\\*")

@@ -42,13 +42,16 @@ class Abstraction:
     Args:
         ignored: variables of the specification that only count.
         sound: see ``tidemark.models.refinement.step.StepChecker``.
+
+    Attributes:
+        values: the mapping itself.
     """
 
     def __init__(
         self, instance: Instance, values: Values, *, ignored: tuple[str, ...] = (), sound: bool = True
     ) -> None:
         self.checker = StepChecker(instance, ignored=ignored, sound=sound)
-        self._values = values
+        self.values = values
         self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
         self._actions: dict[tuple[State, State, str], str] = {}
@@ -65,7 +68,7 @@ class Abstraction:
         if table not in self._tables and self._sound:
             params = {name: tuple(p.name for p in found) for name, found in self._params.items()}
             rows = action_table(table)
-            self._tables[table] = EventTable(rows.events(), params), frozenset(rows.faults)
+            self._tables[table] = EventTable(rows.event, params), frozenset(rows.faults)
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for. Raises MappingError."""
@@ -80,11 +83,11 @@ class Abstraction:
 
     def _read(self, observation: Observation) -> State:
         try:
-            return self.checker.encode(self._values(observation))
+            return self.checker.encode(self.values(observation))
         except NoCounterpartError:
             raise
         except MappingError as error:
-            raise MappingError(str(error), place=place_of(self._values)) from error
+            raise MappingError(str(error), place=place_of(self.values)) from error
         except Exception as error:
             place = judged_place(error)
             if not place:

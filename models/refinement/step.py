@@ -84,6 +84,9 @@ class StepChecker:
         ignored: variables that are left out of the comparison.
         sound: the specification keeps its own properties. A variant that does not has no use for lemmas, and
             its steps may break transition invariants.
+
+    Attributes:
+        ignored: their names.
     """
 
     def __init__(self, instance: Instance, *, ignored: tuple[str, ...] = (), sound: bool = True) -> None:
@@ -94,7 +97,7 @@ class StepChecker:
         if unknown:
             raise ValueError(f"no variable {unknown[0]!r} in {self.spec.name}; it has {', '.join(names)}")
         self._ignored = {names.index(name): self.spec.initial[name] for name in ignored}
-        self._names = ignored
+        self.ignored = ignored
         self._sound = sound
         self._answers: dict[tuple[State, State], Answer] = {}
         self._transitions: dict[State, list[Transition]] = {}
@@ -267,7 +270,7 @@ class StepChecker:
             if isinstance(answer, Refuted):
                 queries.refuted[before, after] = (answer.claim, answer.text)
         texts = Texts.of(self.spec)
-        return Asked(self.interpreter.instance, self._names, self._sound, texts, queries)
+        return Asked(self.interpreter.instance, self.ignored, self._sound, texts, queries)
 
     def replies_alike(self, asked: Asked, *, shown: bool = False) -> bool:
         """Whether the present specification gives the same replies. Changed actions and claims are asked; of

@@ -1,4 +1,4 @@
-"""Where claims, steps, mutants and findings come from: labels in texts, and the page that explains them."""
+"""Sources of claims, steps, mutants and findings: labels in texts, and the page that explains them."""
 
 from tidemark.models.sources.catalogue import (
     PAGE,

@@ -1,4 +1,4 @@
-"""``docs/sources.md`` read as data: what each label stands for."""
+"""``docs/sources.md`` as data: the meaning of each label."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SourceError(ValueError):
 
 @dataclass(frozen=True)
 class Entry:
-    """One label and what the page says about it, in Markdown on one line."""
+    """One label and its text on the page, in Markdown on one line."""
 
     label: Label
     words: str
@@ -62,8 +62,8 @@ class Catalogue:
     def resolve(self, source: str) -> tuple[Entry, ...]:
         """The entries of a ``source`` text, at least one.
 
-        Raises SourceError if it names no label, one that the page does not have, or if it says something
-        that is neither a label nor a hint.
+        Raises SourceError if it names no label, one that the page does not have, or if it contains text that
+        is neither a label nor a hint.
         """
         labels = labels_in(source, parts=self.parts)
         unknown = [label.text for label in labels if label.text not in self.entries]
@@ -79,9 +79,7 @@ class Catalogue:
 
 
 def read_catalogue(text: str) -> Catalogue:
-    """The page as data. Raises SourceError if an entry has no known form, its anchor is not that of its
-    label, or a label has two entries.
-    """
+    """The page as data. Raises SourceError for an unknown form, a wrong anchor or a double label."""
     found: dict[str, Entry] = {}
     entries = list(_ENTRY.finditer(text))
     if len(entries) != len(_BEGINS.findall(text)):

@@ -1,7 +1,7 @@
 """The labels in a ``source`` text: ``facts 7.3; hazards 5, 6; B59`` names four of them.
 
-One spelling for each, whatever the text says (``H5`` is ``hazard 5``, ``bug B59`` is ``B59``), so that
-``docs/sources.md`` and the index of ``FINDINGS.md`` can be looked up by it.
+One spelling for each (``H5`` is ``hazard 5``, ``bug B59`` is ``B59``), so that ``docs/sources.md`` and the
+index of ``FINDINGS.md`` can be looked up by it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ Parts = Mapping[str, Collection[str]]
 
 
 class Family(StrEnum):
-    """What a label stands for; the order is that of an index."""
+    """The kinds of labels, in the order of an index."""
 
     SEED = "seed"
     HAZARD = "hazard"
@@ -48,7 +48,7 @@ class Label:
 
     @property
     def anchor(self) -> str:
-        """Its anchor in a Markdown page: lower case, everything else than letters and digits a hyphen."""
+        """Its anchor in a Markdown page: lower case, other characters than letters and digits a hyphen."""
         return re.sub(r"[^a-z0-9]+", "-", self.text.lower()).strip("-")
 
     @property
@@ -65,7 +65,7 @@ _LISTED = {
     Family.FACTS: ("facts", r"\d+(?:\.\d+)?"),
     Family.PROPERTY: ("property", r"(?:[A-Z]{1,2}|1)"),
 }
-"""How the words of a family begin, and what its names look like; a list of names may follow."""
+"""The beginning of a family's words, and the form of its names; a list of names may follow."""
 
 _JOINT = r"\s*,\s*|\s+and\s+|\s+to\s+"
 _ITEM = re.compile(rf"({_JOINT}|^)([\w.]+)")
@@ -101,9 +101,7 @@ def segments(text: str, *, parts: Parts | None = None) -> Iterator[tuple[str, La
 
 
 def not_labels(text: str, *, parts: Parts | None = None) -> str:
-    """What a ``source`` text says besides labels and hints (in parentheses, or from a colon to the next
-    semicolon); empty for one that can be looked up.
-    """
+    """The text besides labels and hints (in parentheses, or from a colon on); empty if all is known."""
     bare = "".join(" " if label else piece for piece, label in segments(_HINT.sub(" ", text), parts=parts))
     return " ".join(_BETWEEN.sub(" ", bare).split())
 

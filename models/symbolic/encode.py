@@ -1,8 +1,8 @@
 """Expressions as first-order formulas of Z3, for any number of elements and any numbers.
 
-Sorts are uninterpreted, maps are uninterpreted functions, numbers are integers whose range is a condition
-on binders. With
-an instance (see ``Scope``) the same code gives the bounded reading, which is compared with the interpreter.
+Sorts are uninterpreted, maps are uninterpreted functions, numbers are integers whose range is a condition on
+binders. With an instance (see ``Scope``) the same code gives the bounded reading, which is compared with the
+interpreter.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ class Vocabulary:
         return tuple(self.literal(kind, value) for value in self.scope.instance.domain(kind).values)
 
     def symbol(self, variable: Variable, suffix: str = "") -> Z3:
-        """A constant for a scalar, a function for a map. ``suffix`` tells copies of the state apart."""
+        """A constant for a scalar, a function for a map. ``suffix`` distinguishes copies of the state."""
         key = (variable.name, "" if variable.constant else suffix)
         if key not in self._symbols:
             name, kind = variable.name + key[1], variable.type
@@ -123,7 +123,7 @@ class Vocabulary:
         return [*([term >= low] if low is not None else []), *([term <= high] if high is not None else [])]
 
     def typing(self, variable: Variable, suffix: str = "") -> list[Z3]:
-        """What the type of a variable says about its values: an axiom on every state."""
+        """The type of a variable as an axiom on every state."""
         kind, symbol = variable.type, self.symbol(variable, suffix)
         if not isinstance(kind, MapType):
             return self.in_range(symbol, kind)
@@ -133,7 +133,7 @@ class Vocabulary:
             part for key, item in zip(keys, kind.keys, strict=True) for part in self.in_range(key, item)
         ]
         if self.scope.instance is None:
-            # Reads out of range never reach the function, so the axiom may as well hold there too.
+            # Reads out of range never reach the function, so the axiom may hold there too.
             ranges = []
         return (
             [z3.ForAll(keys, z3.Implies(_and(ranges, self.context), _and(body, self.context)))]
@@ -153,7 +153,7 @@ def _and(parts: Sequence[Z3], context: Z3) -> Z3:
 
 @dataclass(frozen=True)
 class Copies:
-    """Which copies of the state plain and primed reads mean."""
+    """The copies of the state that plain and primed reads mean."""
 
     before: str = ""
     after: str = "'"
@@ -161,9 +161,7 @@ class Copies:
 
 @dataclass(frozen=True)
 class Choice:
-    """A function that stands for least or greatest elements, what defines it, and the choices that this
-    definition needs.
-    """
+    """A function for least or greatest elements, its definition, and the choices that this needs."""
 
     function: Z3
     definition: Z3
@@ -176,8 +174,8 @@ ChoiceKey = tuple[Expr, tuple[tuple[str, str], ...], Copies]
 class Encoder:
     """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements.
 
-    A term depends on its expression alone, not on what was encoded before: bound variables are numbered
-    within the term, and a choice is named by what it says.
+    A term depends on its expression alone, not on earlier ones: bound variables are numbered within the term,
+    and a choice is named by its definition.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -303,7 +301,7 @@ class Encoder:
         return z3.IntVal(value, self.context)
 
     def _choose(self, node: Choose, env: dict[str, Z3]) -> Z3:
-        """A function of the bound variables around it; its axiom is satisfied by some function always."""
+        """A function of the bound variables around it; some function always satisfies its axiom."""
         free = sorted(free_locals(node))
         arguments = [name for name in free if not _is_parameter(env[name])]
         renamed = {name: Local(_type_of_local(node, name), f"arg{i}") for i, name in enumerate(arguments)}
@@ -343,8 +341,8 @@ class Encoder:
         return z3.ForAll(list(generic.values()), definition, patterns=[value]) if generic else definition
 
     def _nowhere(self, body: Expr, env: dict[str, Z3], value: Z3, given: list[Z3]) -> Z3:
-        """No value that satisfies ``given`` has the property. If it says that something exists, one
-        quantifier ranges over both: the solver then puts in what an equality determines.
+        """No value that satisfies ``given`` has the property. If it says that an element exists, one
+        quantifier ranges over both: the solver can then use an equality.
         """
         bound = [value]
         if isinstance(body, Quantified) and body.kind == "exists" and not _finite(body.binders):
@@ -376,7 +374,6 @@ def _type_of_local(node: Expr, name: str) -> Type:
 
 
 def _same_maps(left: Expr, right: Expr) -> Expr:
-    """Equality of maps is equality at every key."""
     kind = left.type
     assert isinstance(kind, MapType)
     taken = free_locals(left) | free_locals(right)

@@ -1,8 +1,7 @@
 """The states of a small instance, found by Z3 from the first-order encoding: a second opinion on the
 interpreter.
 
-Slow by design: every successor is a model of the formulas that the proofs use, with the ranges of the
-instance.
+Slow by design: every successor is a model of the formulas of the proofs, with the ranges of the instance.
 """
 
 from __future__ import annotations
@@ -25,9 +24,7 @@ from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType
 
 
 class Enumerator:
-    """Initial states, successors and values of expressions of an instance, by Z3. All constants must have
-    values.
-    """
+    """Initial states, successors and values of an instance with all its constants, by Z3."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
@@ -72,8 +69,7 @@ class Enumerator:
         return parts
 
     def _solver(self, *parts: Any) -> Any:
-        # Without preprocessing, which would eliminate symbols and leave quantifiers in their place in a
-        # model.
+        # Without preprocessing, which would eliminate symbols and leave quantifiers in a model.
         solver = z3.SimpleSolver(ctx=self.vocabulary.context)
         solver.set("random_seed", 0)
         solver.add(*self._fixed, *parts)

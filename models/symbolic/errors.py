@@ -1,9 +1,9 @@
-"""What a proof cannot express."""
+"""Errors of proofs."""
 
 
 class UnprovableError(ValueError):
-    """An expression that has no meaning for "any size"; the message names it, and ``remedy`` says what to
-    write instead.
+    """An expression without meaning for "any size"; the message names it, and ``remedy`` what to write
+    instead.
 
     The judge that meets it answers ``inconclusive``; it never skips the expression.
     """

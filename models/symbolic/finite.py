@@ -1,8 +1,7 @@
-"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an
-instance's domains.
+"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance's
+domains.
 
-Used to find small counterexamples to induction and short runs: what it finds is small, readable, and
-replayed by the interpreter.
+It finds small counterexamples to induction and short runs, which the interpreter replays.
 """
 
 from __future__ import annotations
@@ -57,9 +56,7 @@ _ARITHMETIC: Mapping[str, Callable[[Any, Any], Value]] = {
 
 @dataclass(frozen=True)
 class Frame:
-    """What an expression is evaluated in: the state before and after, and the locals, whose values are
-    known.
-    """
+    """The context of an expression: the state before and after, and the locals with known values."""
 
     before: SymbolicState
     after: SymbolicState
@@ -67,9 +64,7 @@ class Frame:
 
 
 class Finite:
-    """Evaluates the expressions of one instance over symbolic states. Constants without a value are
-    symbolic too.
-    """
+    """Evaluates expressions of one instance over symbolic states. Open constants are symbolic too."""
 
     def __init__(self, instance: Instance, constants: Mapping[str, Mapping[Cell, Cases]]) -> None:
         self.instance = instance
@@ -244,9 +239,7 @@ class Move:
     enabled: Bit
     in_bounds: Bit
     below: Mapping[str, Bit]
-    """Per assigned variable the condition that a natural number, or the key of an entry that is written,
-    would be negative.
-    """
+    """Per assigned variable: a natural number, or the key of a written entry, would be negative."""
     written: Mapping[str, Mapping[Cell, Cases]]
 
     def after(self, before: SymbolicState) -> SymbolicState:
@@ -255,15 +248,13 @@ class Move:
 
 
 class SymbolicInstance:
-    """Symbolic states, initial states and moves of an instance. Constants that the instance does not give
-    are free.
-    """
+    """Symbolic states, initial states and moves of an instance. Constants without a value are free."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         self.spec = instance.spec
         self.conditions: list[Bit] = []
-        """What must hold of every symbol made so far: exactly one value for each entry."""
+        """Conditions on every symbol so far: exactly one value for each entry."""
         constants = {v.name: self._constant(v) for v in self.spec.constants}
         self.finite = Finite(instance, constants)
         frame = Frame({}, {}, {})

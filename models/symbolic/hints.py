@@ -1,9 +1,8 @@
-"""Which lemmas an obligation needs, and small counterexamples to it: asked of a bounded instance, where
-answers take milliseconds.
+"""Hints from a bounded instance, where answers take milliseconds: the lemmas that an obligation needs, and
+small counterexamples to it.
 
-A hint never decides a proof. A core of lemmas is what the first-order proof tries first; a counterexample
-found here is shown to
-the reader when that proof does not succeed.
+A hint never decides a proof. The first-order proof tries a core of lemmas first; a counterexample is shown to
+the reader if that proof does not succeed.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ USUAL = 3
 """Greatest bound under which counters are kept even smaller, so that most queries take milliseconds."""
 
 _SWITCH = "assume "
-"""Before the id of a claim: the variable that switches it on."""
+"""Prefix of the variable that switches a claim on."""
 
 
 @dataclass(frozen=True)
@@ -50,18 +49,14 @@ class SmallModel:
 
 @dataclass(frozen=True)
 class Hint:
-    """Lemmas that suffice within the instance, or a counterexample in it; neither if the instance cannot
-    tell.
-    """
+    """Lemmas that suffice within the instance, or a counterexample in it, or neither."""
 
     core: frozenset[str] | None = None
     model: SmallModel | None = None
 
 
 def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound]:
-    """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at
-    most, unless the bounds are large.
-    """
+    """Bounds for every sort and number; of counters (no key, no parameter) at most 2 if bounds are small."""
     keys = {
         key
         for variable in (*spec.variables, *spec.constants)
@@ -95,8 +90,7 @@ def is_true(model: Any, bit: Bit) -> bool:
 def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[Bit]]) -> Any:
     """The model that grants each entry in turn the first of its wishes that is still possible.
 
-    It depends on the formulas alone, not on what the solver was asked before. The last check must have been
-    ``sat``.
+    It depends on the formulas alone, not on earlier queries. The last check must have been ``sat``.
     """
     model, fixed = solver.model(), list[Bit]()
     for entry in wishes:
@@ -154,8 +148,8 @@ class Hints:
 
     @cached_property
     def possible(self) -> bool:
-        """Whether some constants within the bounds satisfy the assumptions. If none do, everything follows
-        from nothing here, which says nothing of larger instances.
+        """Whether some constants within the bounds satisfy the assumptions. If none do, every claim follows
+        here, which proves nothing of larger instances.
         """
         return bool(self._check(()) == z3.sat)
 
@@ -176,7 +170,7 @@ class Hints:
         hint = self._ask(obligation, broken, usable)
         if hint.model is None or obligation.kind != "step":
             return hint
-        # A claim about a step may rest on what holds after it.
+        # A claim about a step may use invariants of the state after.
         later = self._ask(obligation, self._broken(obligation, afterwards=True, without=without), usable)
         return later if later.model is not None else Hint()
 
@@ -230,10 +224,10 @@ class Hints:
         return self._solver.check(*(self._switches[name] for name in names), *further)
 
     def _core(self, usable: Sequence[str], obligation: Obligation) -> frozenset[str]:
-        """Lemmas that suffice and of which none can be left out; the claim itself is given up last.
+        """Lemmas that suffice and of which none can be left out; the claim itself is tried last.
 
-        What the last answer did not need is left out without asking: what it needed is still there. The
-        result is the same as if each were asked about.
+        Lemmas that the last answer did not need are left out without a query. The result is the same as if
+        each were asked about.
         """
         kept = [name for name in usable if name != obligation.claim]
         kept += [obligation.claim] if obligation.claim in usable else []
@@ -247,7 +241,6 @@ class Hints:
         return frozenset(kept)
 
     def _needed(self) -> frozenset[str]:
-        """The lemmas that the last answer, an ``unsat``, rests on."""
         return frozenset(switch.decl().name().removeprefix(_SWITCH) for switch in self._solver.unsat_core())
 
     def _decode(
@@ -279,7 +272,6 @@ class Hints:
         return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
 
     def _implied(self, obligation: Obligation, *, without: frozenset[str]) -> Hint:
-        """A state in which the claims hold that imply another, and that one does not."""
         names = {fact.source for fact in obligation.lemmas}
         usable = [name for name in self._switches if name in names and name not in without]
         broken = bits.invert(self.space.holds(closed(self.spec.property(obligation.claim)), self.state))
@@ -292,9 +284,7 @@ class Hints:
             return Hint(model=SmallModel(self._instance(model), self.space.decode(model, self.state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
-        """A state in which all invariants hold and from which the action can be taken, if the instance has
-        one.
-        """
+        """A state in which all invariants hold and the action is enabled, if the instance has one."""
         enabled = [(move, bits.both(move.enabled, move.in_bounds)) for move in self.moves(action)]
         possible = [(move, bit) for move, bit in enabled if bit is not False]
         if not possible:

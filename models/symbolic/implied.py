@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 
 
 class ImpliedError(LookupError):
-    """What is said to be implied is no claim about states, or would be implied by itself."""
+    """A claim that is listed as implied is no claim about states, or would be implied by itself."""
 
 
 def in_order(

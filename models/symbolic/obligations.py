@@ -1,6 +1,4 @@
-"""Proof obligations of a protocol, as expressions about the state before a step: no second copy of the
-state exists.
-"""
+"""Proof obligations of a protocol, as expressions about the state before a step only."""
 
 from __future__ import annotations
 
@@ -55,7 +53,7 @@ class Obligation:
     hypotheses: tuple[Fact, ...] = ()
     """Always assumed: guards, assumptions on constants, initial conditions."""
     lemmas: tuple[Fact, ...] = ()
-    """Invariants of the state before; which of them are needed is found out."""
+    """Invariants of the state before; the solver finds out which ones it needs."""
     post_invariants: tuple[Fact, ...] = ()
     """Invariants of the state after, for transition invariants only."""
 
@@ -66,7 +64,7 @@ class Obligation:
 
     @property
     def trivial(self) -> bool:
-        """True if the form alone decides: the step does not touch what the claim reads."""
+        """True if the form alone decides: the step writes nothing that the claim reads."""
         return self.goal == TRUE or any(
             fact.source == self.claim and fact.expr == self.goal for fact in self.lemmas
         )
@@ -78,10 +76,11 @@ def closed(prop: Property) -> Expr:
 
 
 class Obligations:
-    """Makes the obligations of a protocol. ``spec`` must have its options put in (``Spec.with_options``).
+    """Makes the obligations of a protocol. ``spec`` must have its options substituted
+    (``Spec.with_options``).
 
-    ``implied``: claims about states that follow from others in the same state, each with these others. They
-    need no induction, and may be assumed like all claims. Raises ImpliedError, see ``in_order``.
+    ``implied``: claims about states that others in the same state imply, each with these others. They need no
+    induction, and may be assumed. Raises ImpliedError, see ``in_order``.
     """
 
     def __init__(
@@ -115,9 +114,7 @@ class Obligations:
         return {variable: self.scope.total(expr) for variable, expr in action.updates}
 
     def after(self, expr: Expr, action: Action) -> Expr:
-        """A condition on the state after the step, as a condition on the state before. ``expr`` is in
-        ``total`` form.
-        """
+        """A condition on the state after as one on the state before. ``expr`` is in ``total`` form."""
         return self._replaced(expr, self.updates(action), primed=False)
 
     def across(self, expr: Expr, action: Action) -> Expr:
@@ -167,7 +164,7 @@ class Obligations:
         yield from self._reasons()
 
     def _implied(self) -> Iterable[Obligation]:
-        """What follows from other claims in any state: only these are assumed."""
+        """The goal follows from other claims in any state: only these are assumed."""
         said = {fact.source: fact for fact in self.state_claims}
         for claim, others in self.implied.items():
             lemmas = tuple(fact for fact in self.state_claims if fact.source in others)
@@ -191,7 +188,6 @@ class Obligations:
             yield self._of(action, "consecution", name, fact.source, fact.expr)
 
     def _after_step(self, action: Action) -> tuple[Fact, ...]:
-        """The state claims of the state after the step."""
         if action.name not in self._moved:
             self._moved[action.name] = tuple(
                 Fact(fact.source, self.after(fact.expr, action)) for fact in self.state_claims
@@ -211,7 +207,7 @@ class Obligations:
             yield self._of(action, "step", name, prop.id, goal, after=post_invariants)
 
     def _reasons(self) -> Iterable[Obligation]:
-        """Why a leads_to holds, as far as one state says it: all claims about states are assumed."""
+        """The reasons of a leads_to about one state: all claims about states are assumed."""
         for prop in self.spec.of_kind("reason"):
             if not is_of_a_step(prop):
                 goal, name = self.scope.total(closed(prop)), f"reason:{_short(prop.id)}"
@@ -240,7 +236,7 @@ def _short(property_id: str) -> str:
 
 
 def related(obligation: Obligation) -> tuple[Fact, ...]:
-    """Lemmas that share a variable with the goal or are the claim itself: a first guess at what is needed."""
+    """Lemmas that share a variable with the goal or are the claim itself: a first guess."""
     state = {v for v in variables_read(obligation.goal) if not v.constant}
     return tuple(
         fact

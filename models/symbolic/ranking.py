@@ -2,7 +2,8 @@
 
 The rule is that of a ranking function with helpful actions (Manna and Pnueli: well-founded just response).
 Let a claim lead from ``p`` to ``q``. Cases are conditions, each with an action that helps and its arguments;
-a rank is a tuple of measures, compared from the first on. Wanted is, in states that the invariants allow:
+a rank is a tuple of measures, compared from the first on. The conditions, in states that the invariants
+allow:
 
 - covered: where ``p`` holds, ``q`` or a case holds;
 - keeps, for each case and every step from it without ``q``: then ``q`` holds, or the rank is lower and some
@@ -18,7 +19,7 @@ rules out its conclusion, so that it cannot last either. No claim may rest on it
 
 A ranking may name numbers that change finitely often, such as a count of faults. Then the claim is of the
 runs in which they do: a step that changes one may raise the rank, as long as some case holds afterwards. From
-the last change on the argument is the one above. What it rests on may name no others.
+the last change on the argument is the one above. A claim that it rests on may name no others.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ from tidemark.spec.language.spec import Case, Property, Ranking, Spec
 from tidemark.spec.language.types import BOOL, BoolType, MapType
 
 PARTS = ("covered", "keeps", "enabled", "helps", "rests")
-"""What the ids of reasons say after the colon: CLAIM:covered, CLAIM:keeps:CASE and so on."""
+"""Suffixes of the ids of reasons: CLAIM:covered, CLAIM:keeps:CASE and so on."""
 
 
 class RankingError(LookupError):
@@ -57,7 +58,7 @@ def claim_of(reason: str) -> str:
 
 
 def is_of_a_step(reason: Property) -> bool:
-    """Whether it speaks of two states."""
+    """Whether it is about two states."""
     return any(isinstance(part, Read) and part.primed for part in walk(reason.expr))
 
 
@@ -112,7 +113,7 @@ class _Rule:
         return replace(case, when=self._scope.total(case.when), arguments=arguments)
 
     def reasons(self) -> Iterator[Property]:
-        """Each is closed: it is to hold for all values of its parameters."""
+        """Each is closed: it must hold for all values of its parameters."""
         premise = self._scope.total(self._claim.premise)
         covered = _implies(premise, disjunction(self._goal, self._some_case()))
         yield self._reason("covered", covered, self._claim.params)
@@ -185,7 +186,7 @@ class _Rule:
 
 
 _Later = Callable[[Expr], Expr]
-"""What an expression says of the state after."""
+"""An expression in the state after."""
 
 
 def _measured(new: Expr, old: Expr) -> tuple[Expr, Expr]:

@@ -1,6 +1,4 @@
-"""Runs of a bounded instance as one growing propositional formula: bounded model checking, shortest run
-first.
-"""
+"""Runs of a bounded instance as one growing formula: bounded model checking, shortest run first."""
 
 from __future__ import annotations
 
@@ -34,13 +32,13 @@ class SymbolicRun:
 
 @dataclass(frozen=True)
 class Searched:
-    """How far a search for runs went. ``depth``: every run of up to that many steps was covered."""
+    """The extent of a search for runs. ``depth``: every run of up to that many steps was covered."""
 
     depth: int
     found: Mapping[str, SymbolicRun]
     """The shortest run for each goal that was reached."""
     stopped: str = ""
-    """Why it stopped early; empty if it reached all goals or covered the depth that was asked for."""
+    """Why it stopped early; empty if it reached all goals or the requested depth."""
 
 
 class Runs:
@@ -100,9 +98,7 @@ class Runs:
         return bits.every(parts)
 
     def check(self, condition: Bit, *, seconds: float) -> tuple[str, SymbolicRun | None]:
-        """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or
-        ``unknown``.
-        """
+        """Does the end of a run of the present depth satisfy the condition? ``yes``, ``no``, ``unknown``."""
         if condition is False:
             return "no", None
         self._solver.push()

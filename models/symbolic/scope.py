@@ -1,6 +1,4 @@
-"""The ranges of numbers: open for a proof, closed for an instance. Everything else about the two encodings
-is shared.
-"""
+"""The ranges of numbers: open for a proof, closed for an instance. The two encodings share all else."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ Range = tuple[int | None, int | None]
 
 @dataclass(frozen=True)
 class Scope:
-    """Over which values a type ranges. Without an instance: naturals from zero on, integers and sorts
-    without limit.
-    """
+    """The values of a type. Without an instance: naturals from zero on, integers and sorts without limit."""
 
     spec: Spec
     instance: Instance | None = None
@@ -59,13 +55,13 @@ class Scope:
         return conjunction(*parts)
 
     def out_of_bounds_value(self, variable: Variable) -> Const:
-        """What a map holds at keys out of range."""
+        """The value of a map at keys out of range."""
         return Const(map_type(Read(variable.type, variable)).value, initial_literal(self.spec, variable))
 
     def total(self, node: Expr) -> Expr:
         """``node`` with every read of a stored map at a key that may be out of range spelled out as a choice.
 
-        To be done before the post-state is substituted: afterwards a key in range can no longer be told
+        To be done before the post-state is substituted: afterwards a key in range cannot be distinguished
         from another.
         """
         return fold(self._total(fold(node)))
@@ -92,9 +88,7 @@ class Scope:
         return self.within(key, kind)
 
     def well_typed(self, variable: Variable, update: Expr) -> Expr:
-        """The condition that a new value lies within the type: numbers in range, no map changed at a key
-        out of range.
-        """
+        """A new value is of the type: numbers in range, no map changed at a key out of range."""
         kind = variable.type
         if not isinstance(kind, MapType):
             return self.within(update, kind)

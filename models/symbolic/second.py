@@ -15,30 +15,28 @@ WAYS: tuple[Mapping[str, str], ...] = (
     {"enum-inst": "true"},
     {"finite-model-find": "true"},
 )
-"""Settings of the other solver, tried in this order until it has an answer: as it comes, then with all terms
-put in for what is quantified where no pattern matches, then looking for a finite model."""
+"""Settings of the other solver, tried in this order until it has an answer: its defaults, then all terms for
+quantified variables without a pattern, then a search for finite models.
+"""
 
 UNITS = 300_000
-"""Limit of one query in each way, in cvc5's units of work: about a second. Its answer does not depend on the
-machine."""
+"""Limit of one query in each way, in cvc5's units of work: about a second, on any machine."""
 
 PATIENCE_MS = 120_000
-"""A query is given up after so much real time, too: not all that cvc5 does is counted."""
+"""A query also ends after this real time: cvc5 does not count all of its work."""
 
 _MEMBER = re.compile(r"\(_ (\S+) \1\)")
 _EMPTY = re.compile(r"(?<=\s)(and|or)(?=[\s)])")
 
 
 def standard(text: str) -> str:
-    """SMT-LIB as the standard has it: Z3 writes a member of an enumeration and a conjunction of nothing in
-    words of its own.
-    """
+    """Standard SMT-LIB: Z3 has words of its own for a member of an enumeration and an empty conjunction."""
     plain = _MEMBER.sub(r"\1", text)
     return _EMPTY.sub(lambda found: {"and": "true", "or": "false"}[found[1]], plain)
 
 
 class Opinion(StrEnum):
-    """What the other solver says to an answer of the first."""
+    """The other solver's answer, compared with the first one's."""
 
     AGREES = "agrees"
     CONTRADICTS = "contradicts"
@@ -53,7 +51,7 @@ class Compared:
 
     query: Query
     other: str
-    """``sat``, ``unsat``, or why there is neither."""
+    """``sat``, ``unsat``, or the reason why there is neither."""
 
     @property
     def opinion(self) -> Opinion:
@@ -70,7 +68,7 @@ def decisive(queries: Sequence[Query]) -> list[Query]:
 
 
 def compare(query: Query, *, units: int = UNITS) -> Compared:
-    """Ask cvc5 the same, within so many units of work. Raises ModuleNotFoundError if it is not there."""
+    """Ask cvc5 the same, within so many units of work. Raises ModuleNotFoundError if it is not installed."""
     said = ""
     for way in WAYS:
         said = _asked(query, way, units)
@@ -80,7 +78,7 @@ def compare(query: Query, *, units: int = UNITS) -> Compared:
 
 
 def _asked(query: Query, way: Mapping[str, str], units: int) -> str:
-    """What cvc5 says: ``sat``, ``unsat``, or why there is neither."""
+    """The answer of cvc5: ``sat``, ``unsat``, or the reason why there is neither."""
     import cvc5
 
     solver: Any = cvc5.Solver()

@@ -1,9 +1,8 @@
 """Discharging one obligation: a fixed sequence of queries to Z3 with growing limits.
 
-A limit is work, not time, and every query is asked in a context of its own: its answer depends on its text
-alone, not on the machine, its load or the queries before it. The order of the queries changes the time only.
-``proved`` needs an ``unsat``; ``failed`` needs a model of *all* that may be assumed; whatever remains is
-``unknown``.
+A limit is work, not time, and every query has a context of its own: its answer depends on its text alone, not
+on the machine, its load or earlier queries. The order of the queries changes the time only. ``proved`` needs
+an ``unsat``; ``failed`` needs a model of *all* hypotheses; everything else is ``unknown``.
 """
 
 from __future__ import annotations
@@ -32,35 +31,34 @@ STRATEGIES: tuple[Mapping[str, bool | int], ...] = (
     {"auto_config": False, "case_split": 3, "mbqi": False, "delay_units": True},
     {"auto_config": False, "relevancy": 0},
 )
-"""Settings of the solver, best first. Splitting on relevant literals in the order of the formula's
-structure (case_split 3)
-finds instances that the default order of activity misses, for goals which are mostly quantified
-implications."""
+"""Settings of the solver, best first. Splitting on relevant literals in the order of the formula's structure
+(case_split 3) finds instances that the default order of activity misses, for goals with many quantified
+implications.
+"""
 
 ROUNDS_S = (0.1, 0.6, 2.0, 6.0, 20.0, 60.0, 200.0)
 """Limit of one query in each round, in seconds' worth of work."""
 
 UNITS_PER_S = 1_000_000
-"""Z3's units of work in what is called a second here; it does 0.5 to 5 million in a second."""
+"""Z3's units of work per nominal second; it does 0.5 to 5 million in a second."""
 
 PATIENCE = 20
-"""A query that takes so many times its limit in real seconds is given up: not all that Z3 does is counted."""
+"""A query also ends after this multiple of its limit in real seconds: Z3 does not count all of its work."""
 
 
 @dataclass(frozen=True)
 class Term:
-    """An expression as the solver is given it, and the choices that it needs."""
+    """An expression in the form of the solver, and the choices that it needs."""
 
     term: Z3
     needs: tuple[Choice, ...]
 
 
 class Terms:
-    """What the queries about one protocol, given with its options put in, share: each expression is encoded
-    once, by itself.
+    """The shared part of the queries about one protocol, given with its options substituted: each expression
+    is encoded once, by itself.
 
-    Neither a term nor its names depend on what was encoded before it, so a query is the same text whichever
-    queries came first.
+    Neither a term nor its names depend on earlier ones, so a query is the same text in any order of queries.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -72,12 +70,12 @@ class Terms:
 
     @cached_property
     def typing(self) -> tuple[Z3, ...]:
-        """What the types of constants and variables say."""
+        """The types of constants and variables as formulas."""
         declared = (*self.spec.constants, *self.spec.variables)
         return tuple(term for variable in declared for term in self._vocabulary.typing(variable))
 
     def ranges(self, params: Iterable[Local]) -> list[Z3]:
-        """What the types of parameters say."""
+        """The types of parameters as formulas."""
         return [term for p in params for term in self._vocabulary.in_range(self._param(p), p.type)]
 
     def of(self, expr: Expr, params: Iterable[Local]) -> Term:
@@ -95,16 +93,14 @@ class Terms:
         return self._params[param]
 
     def _name(self, param: Local) -> str:
-        """Its name; another one if a variable has it: SMT-LIB has one constant or function of a name, Z3 one
-        of a name and type.
-        """
+        """A name that no variable has: SMT-LIB has one constant of a name, Z3 one of a name and type."""
         declared = {variable.name for variable in (*self.spec.constants, *self.spec.variables)}
         return f"{param.name}?" if param.name in declared else param.name
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What became of one obligation. ``used`` are the property ids assumed by the successful queries."""
+    """The result for one obligation. ``used`` are the property ids assumed by the successful queries."""
 
     name: str
     status: Status
@@ -125,8 +121,8 @@ def discharge(
     core: frozenset[str] | None = None,
     watch: Watch | None = None,
 ) -> Answer:
-    """Prove one obligation within ``timeout_s`` seconds' worth of work. An expression without a meaning
-    here gives ``refused``.
+    """Prove one obligation within ``timeout_s`` seconds' worth of work. An expression without meaning here
+    gives ``refused``.
 
     ``terms``: of the protocol. ``core``: ids of the lemmas to try first, from a bounded instance (see
     ``hints``).
@@ -154,8 +150,8 @@ def discharge(
 
 
 def asserted(terms: Terms, obligation: Obligation) -> Iterator[list[Z3]]:
-    """What the queries about an obligation assert, in the order in which they are asked first, without
-    asking them; an instance's hint is left out. Raises UnprovableError.
+    """The assertions of the queries about an obligation, in the order in which they are asked first, without
+    asking; an instance's hint is left out. Raises UnprovableError.
     """
     for piece in conjuncts(obligation.goal):
         attempt = _Attempt(terms, replace(obligation, goal=piece), seed=0)
@@ -176,7 +172,7 @@ class Query:
 
 
 Watch = Callable[[Query], None]
-"""Told of every query with its answer."""
+"""Gets every query with its answer."""
 
 
 class _Attempt:
@@ -223,7 +219,7 @@ class _Attempt:
         return "unknown", queries, frozenset(fact.source for fact in hypotheses[-1])
 
     def hypotheses(self) -> Iterator[Sequence[Fact]]:
-        """What is assumed beside the given facts: a few lemmas, all, and all of the state after too."""
+        """The further hypotheses: a few lemmas, all, and all of the state after too."""
         few, everything = related(self.obligation), self.obligation.lemmas
         if self.core is not None and len(self.core) < len(few):
             yield tuple(fact for fact in everything if fact.source in self.core)
@@ -234,9 +230,7 @@ class _Attempt:
             yield (*everything, *self.obligation.post_invariants)
 
     def asserted(self, facts: Sequence[Fact]) -> list[Z3]:
-        """What a query with these facts asserts, in order: ``unsat`` proves the goal. Raises
-        UnprovableError.
-        """
+        """The assertions of a query, in order: ``unsat`` proves the goal. Raises UnprovableError."""
         params = self.obligation.params
         asked: list[Z3] = [*self.terms.typing, *self.terms.ranges(params)]
         needed: dict[int, Choice] = {}

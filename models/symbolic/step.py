@@ -25,7 +25,7 @@ class OneStep:
         self.relation = self._one_step()
 
     def _one_step(self) -> Any:
-        """Exactly one move is taken; its effect, and whatever no taken move writes stays."""
+        """Exactly one move is taken; it has its effect, and all other entries stay."""
         parts: list[Bit] = [z3.PbEq([(flag, 1) for flag in self.taken], 1)]
         writers: dict[tuple[str, Cell], list[Any]] = {}
         for move, taken in zip(self.moves, self.taken, strict=True):
@@ -44,5 +44,5 @@ class OneStep:
 
 
 def as_formula(bit: Bit) -> Any:
-    """A condition as a Z3 formula, also if it is known."""
+    """A condition as a Z3 formula, even if it is known."""
     return z3.BoolVal(bit) if isinstance(bit, bool) else bit

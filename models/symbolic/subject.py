@@ -1,4 +1,4 @@
-"""What is proved: a protocol with its options, perhaps with lemmas added or left out."""
+"""The subject of a proof: a protocol with its options, perhaps with lemmas added or left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ProofInstance(Instance):
     without: frozenset[str] = frozenset()
 
     def traced(self) -> Spec:
-        """The protocol as the proof sees it."""
+        """The protocol with added and without removed lemmas."""
         return _changed(super().traced(), self.added, self.without)
 
 
@@ -38,14 +38,13 @@ class ProofSubject:
     protocol: str
     constants: Mapping[str, Any] = field(default_factory=dict)
     added: tuple[Property, ...] = ()
-    """Lemmas assumed to be claimed too."""
+    """Added lemmas."""
     without: frozenset[str] = frozenset()
-    """Ids of properties that are left out."""
+    """Ids of removed properties."""
     implied: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Claims that follow from others in the same state, each with these others (see ``Obligations``)."""
     liveness: tuple[str, ...] = ()
-    """Ids of the leads_to that are proved too, and of all on which they rest; see ``models.lemmas.ranking``.
-    """
+    """Ids of the leads_to to prove, and of all on which they rest; see ``models.lemmas.ranking``."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "constants", FrozenMap(self.constants))
@@ -57,7 +56,7 @@ class ProofSubject:
 
     @cached_property
     def rankings(self) -> tuple[Ranking, ...]:
-        """Why the leads_to hold that are proved. Raises SpecError."""
+        """The rankings of these leads_to. Raises SpecError."""
         protocol = resolve(self.protocol)
         return tuple(ranking_of(protocol, claim) for claim in self.liveness)
 
@@ -68,18 +67,18 @@ class ProofSubject:
 
     @cached_property
     def _further(self) -> tuple[Property, ...]:
-        """What is proved beside the claims of the protocol."""
+        """The goals beside the claims of the protocol."""
         return (*self.added, *reasons(resolve(self.protocol).trace(), self.rankings))
 
     @cached_property
     def spec(self) -> Spec:
-        """The traced protocol with its options put in. Raises SpecError."""
+        """The traced protocol with its options substituted. Raises SpecError."""
         return _changed(resolve(self.protocol).trace(), self._further, self.without).with_options(
             self.constants
         )
 
     def instance(self, bounds: Mapping[str, Bound], *, name: str = "small") -> Instance:
-        """A bounded instance; constants that are not given stay open."""
+        """A bounded instance; constants without a value stay open."""
         if not self._further and not self.without:
             return Instance(self.protocol, bounds, self.constants, name=name)
         return ProofInstance(self.protocol, bounds, self.constants, name, self._further, self.without)

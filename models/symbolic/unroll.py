@@ -26,7 +26,7 @@ STRATEGIES: tuple[Mapping[str, bool | int], ...] = ({"auto_config": False, "case
 
 
 class Unrolled:
-    """The formulas of a growing run. ``spec`` must have its options put in. Raises UnprovableError."""
+    """The formulas of a growing run. ``spec`` must have its options substituted. Raises UnprovableError."""
 
     def __init__(self, spec: Spec, *, seed: int = 0) -> None:
         self.spec = spec
@@ -149,11 +149,9 @@ def broken_within(
 ) -> tuple[Reply, int]:
     """Can a run of at most ``depth`` steps, of any size, break a claim?
 
-    Returns the answer and the number of steps for which it was given: with ``yes`` the length of the
-    shortest such run,
-    with ``no`` the whole depth, with ``unknown`` the length at which the solver gave up. ``seconds`` is
-    the limit of one
-    length.
+    Returns the answer and the number of steps for which it was given: with ``yes`` the length of the shortest
+    such run, with ``no`` the whole depth, with ``unknown`` the length at which the solver gave up.
+    ``seconds`` is the limit of one length.
     """
     run = Unrolled(spec, seed=seed)
     run.begin()
@@ -173,8 +171,8 @@ def broken_within(
 def consistent(spec: Spec, *, seconds: float, seed: int = 0) -> Reply:
     """Is there an initial state, of any size, in which assumptions, invariants and lemmas are all true?
 
-    The initial values stand in the formulas in place of the variables. ``no`` means that they contradict each
-    other: everything follows from them. ``unknown``: no answer within ``seconds``. Raises UnprovableError.
+    The initial values replace the variables in the formulas. ``no`` means that they contradict each other and
+    imply everything. ``unknown``: no answer within ``seconds``. Raises UnprovableError.
     """
     run = Unrolled(spec, seed=seed)
     start = run.obligations.at_start
@@ -186,13 +184,11 @@ def consistent(spec: Spec, *, seconds: float, seed: int = 0) -> Reply:
 def k_inductive(
     spec: Spec, prop: Property, *, k: int, known: Sequence[Property], seconds: float, seed: int = 0
 ) -> Reply:
-    """Is an invariant k-inductive: true in the first k states of every run, and after any k states in
-    which it is true?
+    """Is an invariant k-inductive: true in the first k states of every run, and after any k states in which
+    it is true?
 
-    ``known``: invariants that are proved already, of which every state is assumed. ``seconds`` is the
-    limit of one
-    query. ``no`` means that a longer induction may still succeed. Raises ValueError for another kind of
-    property.
+    ``known``: proved invariants, which are assumed of every state. ``seconds`` is the limit of one query.
+    ``no`` means that a longer induction may still succeed. Raises ValueError for another kind of property.
     """
     if prop.kind not in ("invariant", "lemma"):
         raise ValueError(f"{prop.id} is a {prop.kind}; k-induction is for invariants and lemmas")

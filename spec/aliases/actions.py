@@ -1,25 +1,24 @@
 """Aliases of collections: the steps.
 
-A name is that of a collection, an alias of one, or free. The root coordinator changes one name after
-another: it stores the change, tells every proxy to forget the name, and acknowledges it. A request names a
-collection. Its proxy looks the name up, in its cache or at the coordinator. If the name is an alias it looks
-up the collection's own name, too, and compares: an alias may be altered, its collection dropped, and another
-one created under the same name between the two. The claims are in ``spec/aliases/claims.py``.
+A name is that of a collection, an alias of one, or free. The root coordinator changes one name after another:
+it stores the change, invalidates the name at every proxy, and acknowledges it. A request names a collection.
+Its proxy looks the name up, in its cache or at the coordinator. If the name is an alias it looks up the
+collection's own name, too, and compares: an alias may be altered, its collection dropped, and another one
+created under the same name between the two. The claims are in ``spec/aliases/claims.py``.
 
 Sources: facts 12; B64 to B67.
 
 How it is cut:
 
-- A name is looked up by one request alone. Shared fetches and proxies that come and go: ``spec/meta``.
+- One request alone looks a name up. Shared fetches and proxies that come and go: ``spec/meta``.
 - No step relies on a guarantee of ``spec/meta``. The caches, the invalidations and the acknowledgement are
-  steps of this protocol, for any number of names, and its claims about them are proved here. ``spec/meta``
-  says the same of one name: nothing that it guarantees is a guard here. What makes ``ALL_LISTED`` true are
-  facts about sessions that ``spec/meta`` assumes, too.
-- Not here, but where the implementation is followed (``spec/aliases/variants/finer_steps.py``, proved as
-  well): a proxy keeps that a name means nothing, an alias is altered to what it is, the cluster starts again.
+  steps of this protocol, for any number of names, and its claims about them are proved here. ``ALL_LISTED``
+  rests on facts about sessions that ``spec/meta`` assumes, too.
+- In ``spec/aliases/variants/finer_steps.py``, proved as well: a proxy remembers that a name means nothing, an
+  alias may be altered to its present target, the cluster restarts.
 - A collection is one element of its sort and has one name; of its schema only the time of its change matters.
-- ``meant`` is history: what the request's name meant at some time since it began. A change counts from when
-  it is stored, what it replaces up to its acknowledgement.
+- ``meant`` is history: the meanings of the request's name since it began. A change counts from its storing,
+  the replaced meaning up to the acknowledgement.
 """
 
 from tidemark.spec.language import (
@@ -55,7 +54,7 @@ class AliasesActions(Protocol, name="aliases"):
     Stage = Enum("new", "begun", "answered", "served", "refused")
 
     COMPARES: Bool = option(True)  # the collection that is found must be the one that the alias has named
-    COPIES: Bool = option(False)  # what is kept of an alias holds the collection's metadata, as in Milvus
+    COPIES: Bool = option(False)  # the entry of an alias holds the collection's metadata, as in Milvus
     REFUSES: Bool = option(True)  # a collection that has an alias is not dropped
 
     ALL_LISTED: Bool = option(
@@ -85,33 +84,31 @@ class AliasesActions(Protocol, name="aliases"):
     # The requests.
     stage: Map[Request, Stage] = "new"
     through: Set[Request] = False  # the name is an alias: the collection's own name is looked up
-    pick: Set[Request, Collection] = False  # what the alias has named; what is served at the end
+    pick: Set[Request, Collection] = False  # the alias named this collection; at the end the served one
     brings: Set[Request, Collection] = False  # the answer on its way
     given: Map[Request, Version] = 0
     before: Map[Request, Name, Version] = 0  # history: acknowledged when the request began
     meant: Set[Request, Collection] = False
     last: Map[Request, Version] = 0  # the moment of the metadata that are served
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def means(s, n, x):
         """The name is that of the collection, or an alias of it."""
         return (s.live[x] & (s.called[x] == n)) | s.alias[n, x]
 
     def is_free(s, n):
-        """The name means nothing."""
         return forall(s.Collection, lambda x: ~s.means(n, x))
 
     def is_kept(s, p, n):
-        """The proxy has an entry of the name."""
         return exists(s.Collection, lambda x: s.keeps[p, n, x])
 
     def is_active(s, r):
-        """The request has begun and is not over."""
+        """The request has begun and has not ended."""
         return one_of(s.stage[r], "begun", "answered")
 
     def looks_up(s, r, n):
-        """The request has to know what this name means."""
+        """The request has to know the meaning of this name."""
         own = exists(s.Collection, lambda x: s.pick[r, x] & (s.called[x] == n))
         return ite(s.through[r], own, s.asks[r] == n)
 
@@ -156,7 +153,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(source="facts 12")
     def alter(s, x: Collection):
-        """A collection has another schema."""
+        """A collection gets another schema."""
         require(~s.changing & s.live[x])
         s._changes(s.called[x])
 
@@ -170,7 +167,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(source="B64")
     def create_alias(s, n: Name, x: Collection):
-        """A free name is made an alias."""
+        """A free name becomes an alias."""
         require(~s.changing & s.live[x] & s.is_free(n))
         s.alias[n, x] = True
         s._changes(n)
@@ -185,7 +182,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(source="facts 12")
     def drop_alias(s, n: Name):
-        """An alias goes."""
+        """An alias is removed."""
         require(~s.changing & exists(s.Collection, lambda y: s.alias[n, y]))
         s.alias = each(s.Name, s.Collection, lambda m, y: s.alias[m, y] & (m != n))
         s._changes(n)
@@ -203,7 +200,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(fairness="weak", source="facts 12")
     def acknowledge(s):
-        """Every proxy has been told: the change is done."""
+        """Every proxy has answered: the change ends."""
         require(s.changing & (forall(s.Proxy, lambda p: s.told[p]) | ~s.ALL_LISTED))
         s.changing = False
         s.settled = each(s.Name, lambda n: s.changed[n])
@@ -226,7 +223,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(fairness="weak", source="facts 12; B67")
     def hit(s, r: Request, n: Name, x: Collection):
-        """The cache has an entry of the name that is looked up."""
+        """The cache has an entry of the name."""
         require((s.stage[r] == "begun") & s.looks_up(r, n) & s.keeps[s.at[r], n, x])
         s._goes_on(r, n, x, s.moment[s.at[r], n])
 
@@ -249,7 +246,7 @@ class AliasesActions(Protocol, name="aliases"):
 
     @action(fairness="weak", source="facts 12; B65")
     def insert(s, r: Request, n: Name, x: Collection):
-        """The answer is there. The cache takes it if nothing newer is known of the name."""
+        """The answer arrives. The cache takes it unless it knows of a newer change of the name."""
         require((s.stage[r] == "answered") & s.looks_up(r, n) & s.brings[r, x])
         taken, p = s.is_taken(r, n), s.at[r]
         s.keeps = each(

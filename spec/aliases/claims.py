@@ -35,9 +35,7 @@ class AliasesClaims(AliasesActions):
 
     @invariant(source="facts 12")
     def what_was_replaced_is_not_served(s):
-        """A request that begins after a change of a collection was acknowledged sees what it has brought,
-        whatever the name that the request has used.
-        """
+        """A request that begins after an acknowledged change of a collection sees it, by any name."""
         return forall(
             s.Request,
             s.Collection,
@@ -62,9 +60,9 @@ class AliasesClaims(AliasesActions):
     def a_request_ends(s, r: AliasesActions.Request):
         """A request is served or refused.
 
-        This is judged within bounds, and not for any size, where it is false. An alias that is altered to and
-        fro for ever means one collection when the coordinator is about to answer with the other. Weak
-        fairness is of an answer with one collection, which is never possible for long.
+        Judged within bounds. For any size it is false: an alias that is altered to and fro for ever means one
+        collection when the coordinator is about to answer with the other. Weak fairness is of an answer with
+        one collection, which is never possible for long.
         """
         return one_of(s.stage[r], "begun", "answered"), one_of(s.stage[r], "served", "refused")
 
@@ -77,17 +75,17 @@ class AliasesClaims(AliasesActions):
 
     @reachable(after="hit", source="B67")
     def an_alias_is_served_from_the_cache(before, after, r, n, x):
-        """A request that has used an alias is served from the cache."""
+        """A request by an alias is served from the cache."""
         return before.through[r] & (after.stage[r] == "served")
 
     @reachable(after="insert", source="B65")
     def an_old_answer_is_refused(before, after, r, n, x):
-        """An answer about a name comes after the invalidation of what it holds."""
+        """An answer about a name arrives after the invalidation of its content."""
         return ~before.is_taken(r, n)
 
     @reachable(after="miss", source="B65")
     def a_request_begins_again(before, after, r, n):
-        """The collection that an alias has named is gone when it is looked up."""
+        """The collection that an alias has named is gone when the proxy looks it up."""
         return before.through[r]
 
     @reachable(after="create", source="B64")

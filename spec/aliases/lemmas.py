@@ -1,4 +1,4 @@
-"""Inductive lemmas: why no request is served through an alias what its name did not mean."""
+"""Inductive lemmas: why a request through an alias is served only a collection that its name meant."""
 
 from tidemark.spec.aliases.ranking import AliasesRanking
 from tidemark.spec.language import all_of, exists, forall, implies, lemma
@@ -9,7 +9,7 @@ class Aliases(AliasesRanking):
 
     @lemma(source="facts 12")
     def one_change_is_under_way(s):
-        """A name's last change was acknowledged, or is the one under way, which is of some name."""
+        """A name's last change was acknowledged, or is the only change under way."""
         return all_of(
             forall(s.Proxy, lambda p: implies(s.told[p], s.changing)),
             implies(s.changing, (s.now > 0) & exists(s.Name, lambda n: s.changed[n] == s.now)),
@@ -35,7 +35,7 @@ class Aliases(AliasesRanking):
 
     @lemma(source="facts 12")
     def what_was_told_is_known(s):
-        """A proxy that was told of a change keeps nothing older, and takes nothing older."""
+        """A proxy that was invalidated keeps nothing older than the change, and takes nothing older."""
         return forall(
             s.Proxy,
             s.Name,
@@ -53,7 +53,7 @@ class Aliases(AliasesRanking):
 
     @lemma(source="facts 12; B66")
     def entries_say_what_the_name_means(s):
-        """An entry says what the name means, or what it meant before the change that is under way."""
+        """An entry is the name's meaning, or the one before the change that is under way."""
         return forall(
             s.Proxy,
             s.Name,
@@ -79,7 +79,7 @@ class Aliases(AliasesRanking):
 
     @lemma(source="B65")
     def answers_say_what_the_name_means(s):
-        """An answer on its way says the same, or was replaced since; it is not older than its request."""
+        """An answer on its way is right, or was replaced since; it is not older than its request."""
         return forall(
             s.Request,
             s.Name,
@@ -97,7 +97,7 @@ class Aliases(AliasesRanking):
 
     @lemma(source="B65; B67")
     def what_a_name_means_is_noted(s):
-        """What a request's name means, and what an alias has named for it, was meant since it began."""
+        """The meaning of a request's name, and of the name behind its alias, is in the request's history."""
         return forall(
             s.Request,
             s.Collection,
@@ -111,7 +111,7 @@ class Aliases(AliasesRanking):
         ) & forall(s.Request, s.Name, lambda r, n: s.before[r, n] <= s.settled[n])
 
     def is_known(s, moment, n, x):
-        """Whoever was answered at this moment that the name means x was told the truth."""
+        """The answer was right when it was given: the name means x."""
         return all_of(
             moment <= s.now,
             implies(moment >= s.changed[n], s.means(n, x)),

@@ -1,4 +1,4 @@
-"""Why a change ends, for any number of proxies and names: what is left to do, and who does it."""
+"""Why a change ends, for any number of proxies and names: a measure, and the actions that lower it."""
 
 from tidemark.spec.aliases.claims import AliasesClaims
 from tidemark.spec.language import all_of, each, forall, helpful, rank
@@ -9,15 +9,13 @@ class AliasesRanking(AliasesClaims):
 
     @rank("a_change_ends")
     def what_a_change_waits_for(s):
-        """Proxies that are not told: no other change begins."""
+        """Proxies that have not answered: no other change begins."""
         return each(s.Proxy, lambda p: ~s.told[p])
 
     @helpful("a_change_ends", action="invalidate")
     def a_proxy_is_told(s, p: AliasesClaims.Proxy, n: AliasesClaims.Name):
-        """Of the name that has changed."""
         return all_of(s.changing, s.changed[n] == s.now, ~s.told[p]), (p, n)
 
     @helpful("a_change_ends", action="acknowledge")
     def all_are_told(s):
-        """Nobody is left."""
         return s.changing & forall(s.Proxy, lambda p: s.told[p]), ()

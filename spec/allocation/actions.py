@@ -1,20 +1,19 @@
 """Allocation of segments: the steps.
 
-A proxy gives each row a timestamp, and then a segment, of which the data coordinator has granted it a part.
-A grant has an expiry: it serves rows at or below it. The coordinator seals a segment, and ends it (asks for
-its flush) once a time tick has passed the expiry of every grant: no row of it can follow in the log any more.
-The claims are in ``spec/allocation/claims.py``.
+A proxy gives each row a timestamp, and then a segment, of which the data coordinator has granted it a part. A
+grant has an expiry: it serves rows at or below it. The coordinator seals a segment, and ends it (asks for its
+flush) once a time tick has passed the expiry of every grant: no row of it can follow in the log any more. The
+claims are in ``spec/allocation/claims.py``.
 
 Sources: seed 004, 6.3; facts 10.3; hazard 11.
 
 How it is cut:
 
 - One channel. A row represents all rows of an insert message that go to one segment.
-- A grant may serve any number of rows, of any proxy, at any time: how many rows it has, and what a proxy
-  forgets, only takes behaviours away.
-- Grants live in the memory of the coordinator. Of the store only the phase of a segment is needed.
-- The oracle and the ticks are those of ``tso`` and ``timetick``; what is assumed of them is stated at
-  the steps.
+- A grant may serve any number of rows, of any proxy, at any time: the number of its rows, and what a proxy
+  forgets, only removes behaviours.
+- Grants are in the memory of the coordinator. Of the store only the phase of a segment is needed.
+- The oracle and the ticks are those of ``tso`` and ``timetick``; the steps name what they assume of them.
 """
 
 from tidemark.spec.language import (
@@ -81,7 +80,7 @@ class AllocationActions(Protocol, name="allocation"):
     phase: Map[Segment, Phase] = "growing"
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_under_way(s, r):
         """The row may still come into the log."""
@@ -92,7 +91,7 @@ class AllocationActions(Protocol, name="allocation"):
         return ite(s.stage[r] == "asked", s.floor[r] >= value, s.ts[r] > value)
 
     def is_below_all_to_come(s, value):
-        """The oracle has issued the value, and every row that the log would still take lies above it."""
+        """The oracle has issued the value, and every row that the log would still take is above it."""
         return (value <= s.issued) & forall(
             s.Row, lambda r: implies(s.is_under_way(r), s.lies_above(r, value))
         )
@@ -133,7 +132,7 @@ class AllocationActions(Protocol, name="allocation"):
 
     @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp(s, r: Row, ts: Ts):
-        """The oracle answers: above everything that was answered before the question."""
+        """The oracle answers: above every timestamp that was answered before the question."""
         require(s.stage[r] == "asked")
         require(ts > s.floor[r])
         s.stage[r] = "stamped"
@@ -170,14 +169,14 @@ class AllocationActions(Protocol, name="allocation"):
         relies_on=("timetick.ticks_are_below_all_to_come", "timetick.ticks_were_issued"),
     )
     def send_tick(s, upto: Ts):
-        """A tick is in the log: everything that the log would still take lies above it."""
+        """A tick is in the log: every row that the log would still take is above it."""
         require(upto > s.tick)
         require(s.is_below_all_to_come(upto))
         s.tick = upto
 
     @action(source="seed 004, 6.3")
     def tell(s, upto: Ts):
-        """The data node has read up to a tick, and the coordinator learns it, perhaps late."""
+        """The data node has read up to a tick, and reports it to the coordinator, perhaps late."""
         require((upto > s.told) & (upto <= s.tick))
         s.told = upto
 
@@ -200,14 +199,14 @@ class AllocationActions(Protocol, name="allocation"):
 
     @action(source="seed 004, 6.3")
     def end(s, g: Segment):
-        """A tick has passed the expiry of every grant: the data node may flush what it has of the segment."""
+        """A tick has passed the expiry of every grant: the data node may flush its rows of the segment."""
         require(s.up & (s.phase[g] == "sealed"))
         require(~s.WAITS_FOR_TICK | (s.expiry[g] <= s.told))
         s.phase[g] = "ended"
 
     @action(source="seed 004, 6.3")
     def crash(s):
-        """The coordinator stops; grants and their expiries are forgotten, and the proxies keep theirs."""
+        """The coordinator stops and forgets grants and expiries; the proxies keep theirs."""
         require(s.up)
         s.faults = s.faults + 1
         s.up = False
@@ -216,7 +215,7 @@ class AllocationActions(Protocol, name="allocation"):
 
     @action(source="seed 004, 6.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def restart(s, now: Ts, span: Ts):
-        """The coordinator comes back. It assumes of each segment that a grant was given just now."""
+        """The coordinator restarts. It assumes for each segment that a grant was given just now."""
         require(~s.up & (now > s.since))
         require(~s.SPAN_STAYS | (span >= s.span))
         s.up = True

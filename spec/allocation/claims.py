@@ -11,12 +11,12 @@ class AllocationClaims(AllocationActions):
 
     @invariant(source="facts 10.3; seed 004, 6.3")
     def no_row_joins_an_ended_segment(s):
-        """Once a segment has ended, no row of it can come into the log any more, whatever follows."""
+        """No row of an ended segment can come into the log any more."""
         return forall(s.Segment, s.Row, lambda g, r: implies(s.phase[g] == "ended", ~s.may_join(r, g)))
 
     @invariant(source="facts 10.3; seed 004, 6.3")
     def the_rows_of_an_ended_segment_were_read(s):
-        """Its rows lie at or below the tick up to which the data node has read."""
+        """Rows of an ended segment are at or below the tick up to which the data node has read."""
         return forall(
             s.Row,
             s.Grant,
@@ -45,7 +45,7 @@ class AllocationClaims(AllocationActions):
 
     @reachable(after="assign", source="seed 004, 6.3")
     def a_grant_serves_its_very_expiry(before, after, r, a):
-        """A row whose timestamp is the expiry of its grant."""
+        """A row has exactly the timestamp of its grant's expiry."""
         return before.ts[r] == before.until[a]
 
     @reachable(after="stamp", source="seed 004, 6.3")

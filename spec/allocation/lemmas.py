@@ -9,7 +9,7 @@ class Allocation(AllocationClaims):
 
     @lemma(source="facts 4")
     def rows_under_way_lie_above_the_tick(s):
-        """What may still come lies above the greatest tick, and the oracle has issued the tick."""
+        """Every row that may still come is above the greatest tick, and the oracle has issued the tick."""
         return s.is_below_all_to_come(s.tick) & (s.told <= s.tick)
 
     @lemma(source="facts 2.3")
@@ -39,7 +39,7 @@ class Allocation(AllocationClaims):
 
     @lemma(source="seed 004, 6.3")
     def the_coordinator_knows_the_latest_expiry(s):
-        """While it is up: of a segment that has not ended, no grant ends later than it believes."""
+        """While it is up: no grant of a segment that has not ended expires later than it believes."""
         return forall(
             s.Grant,
             lambda a: implies(
@@ -49,7 +49,7 @@ class Allocation(AllocationClaims):
 
     @lemma(source="seed 004, 6.3")
     def grants_of_an_ended_segment_are_passed(s):
-        """A tick that the data node has read has passed them."""
+        """The data node has read a tick above all grants of an ended segment."""
         return forall(
             s.Grant,
             lambda a: implies(s.given[a] & (s.phase[s.of[a]] == "ended"), s.until[a] <= s.told),

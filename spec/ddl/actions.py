@@ -1,16 +1,16 @@
 """The DDL minimum of the root coordinator: its state and its steps.
 
-What is described: DDL messages do not pass a proxy, so the root coordinator keeps their least unfinished
-timestamp itself. A scheduler runs the DDL tasks of clients: it fetches a timestamp and puts the task into a
-heap under one lock, runs tasks side by side, and counts up to the last finished task before the first
-unfinished one. Background work (the removal of dropped collections) goes through a lock manager: a lock, a
-counter of those who hold it, and the last timestamp that is done with. The time tick loop takes the lesser of
-both, again and again, and reports it as if the coordinator were a proxy.
+DDL messages do not pass a proxy, so the root coordinator itself keeps their least unfinished timestamp. A
+scheduler runs the DDL tasks of clients: it fetches a timestamp and puts the task into a heap under one lock,
+runs tasks side by side, and counts up to the last finished task before the first unfinished one. Background
+work (the removal of dropped collections) goes through a lock manager: a lock, a counter of its holders, and
+the last finished timestamp. The time tick loop takes the lesser of both, again and again, and reports it as
+if the coordinator were a proxy.
 
 Sources: seed 002 (sendMinDdlTsAsTt), facts 4, hazard 53, bugs B5, B11, B47.
 
-The oracle is seen from outside: a call is answered with a timestamp greater than every one that was answered
-before the call began (``tso.ordered``).
+The oracle is seen from outside: it answers a call with a timestamp greater than all that it answered before
+the call began (``tso.ordered``).
 """
 
 from tidemark.spec.language import (
@@ -53,7 +53,7 @@ class DdlActions(Protocol, name="ddl"):
         True, assumes="when a DDL task is finished, it is known whether the logs have its message"
     )
 
-    # What happens in one step here, and in several in ``spec/ddl/variants/finer_steps.py``.
+    # One step here, several in ``spec/ddl/variants/finer_steps.py``.
     DDL_FENCED: Bool = option(
         True,
         assumes="the logs refuse what a coordinator that has crashed had sent, before its successor serves",
@@ -77,26 +77,23 @@ class DdlActions(Protocol, name="ddl"):
     counted: Set[Job] = False
     last_ts: Ts = 0
 
-    # The loop, and what the time tick was told.
+    # The loop, and its reports to the time tick.
     loop: Loop = "idle"
     loop_floor: Ts = 0
     background: Ts = 0
     found: Ts = 0
     reported: Ts = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def task_lock_is_free(s):
-        """No task is between its question and the heap."""
         held = exists(s.Task, lambda t: (s.phase[t] == "asked") | (s.phase[t] == "stamped"))
         return implies(s.TASK_LOCK, ~held)
 
     def holds(s, j):
-        """The job holds the manager's lock."""
         return s.JOB_LOCK & (s.stage[j] != "new") & (s.stage[j] != "unlocked")
 
     def manager_lock_is_free(s):
-        """Neither a job nor the loop holds the manager's lock."""
         return ~exists(s.Job, s.holds) & ~(s.READER_LOCK & (s.loop == "asked"))
 
     def may_append(s, t):
@@ -104,7 +101,7 @@ class DdlActions(Protocol, name="ddl"):
         return ((s.phase[t] == "stamped") | s.is_running(t)) & ~s.silent[t] & ~s.appended[t]
 
     def is_running(s, t):
-        """The task may append now: also when it was given up, if that says nothing about its message."""
+        """The task may append now: also when it was given up, if that leaves its message open."""
         return (s.phase[t] == "queued") | (~s.KNOWN_OUTCOME & (s.phase[t] == "finished"))
 
     @action(source="facts 2.3, 2.5")
@@ -155,9 +152,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: last contiguous finished")
     def finish(s, t: Task):
-        """The task is over, whether it appended or failed. The minimum moves over the finished tasks at the
-        front of the heap.
-        """
+        """The task has ended, appended or failed. The minimum moves over finished tasks at the front."""
         require(s.phase[t] == "queued")
         s.phase[t] = "finished"
         s.scheduler_min = s.front()
@@ -172,7 +167,6 @@ class DdlActions(Protocol, name="ddl"):
         )
 
     def is_finished(s, x):
-        """A finished task has this timestamp."""
         return exists(s.Task, lambda t: (s.phase[t] == "finished") & (s.ts[t] == x))
 
     # ---- background work ----
@@ -224,7 +218,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: last ts")
     def note(s, j: Job):
-        """The job's timestamp is the last one that is done with."""
+        """The job's timestamp becomes the last finished one."""
         require(s.stage[j] == "sent")
         s.stage[j] = "over"
         s.last_ts = s.job_ts[j]
@@ -237,7 +231,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: background")
     def uncount_job(s, j: Job):
-        """The job is counted no more: before or after the lock is released."""
+        """The counter no longer counts the job: before or after the lock is released."""
         require((s.stage[j] == "over") | (s.stage[j] == "unlocked"))
         require(s.counted[j])
         s.counted[j] = False
@@ -252,14 +246,14 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: the last ts")
     def read_last(s):
-        """Something is in progress: everything up to the last timestamp is done with."""
+        """A job is in progress: everything up to the last finished timestamp is done."""
         require(s.loop == "busy")
         s.loop = "have_background"
         s.background = s.last_ts
 
     @action(fairness="strong", source="facts 4: GetMinDdlTs")
     def ask_now(s):
-        """Nothing was in progress: the loop waits for the lock, and asks the oracle."""
+        """No job was in progress: the loop waits for the lock, and asks the oracle."""
         require(s.loop == "free")
         require(s.manager_lock_is_free() | ~s.READER_LOCK)
         s.loop = "asked"
@@ -276,7 +270,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(source="facts 4: an error gives the last ts")
     def fail_now(s):
-        """The oracle does not answer: what was true before still is."""
+        """The oracle does not answer: the earlier minimum stays."""
         require(s.loop == "asked")
         s.take_background(s.last_ts)
 
@@ -295,12 +289,11 @@ class DdlActions(Protocol, name="ddl"):
         s.background = 0
 
     def lesser(s):
-        """The minimum of both."""
         return minimum(s.background, s.scheduler_min)
 
     @action(fairness="weak", source="seed 002, sendMinDdlTsAsTt: zero is skipped")
     def report(s):
-        """The time tick is told the minimum, unless one of the two has none yet."""
+        """The time tick gets the minimum, unless one of the two has none yet."""
         require(s.loop == "have_both")
         s.reported = ite(s.found > 0, s.found, s.reported)
         s.found = 0

@@ -1,7 +1,7 @@
 """Claims about the DDL minimum: safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``. Sources: seed 002 (sendMinDdlTsAsTt), facts 4, hazard 53, bugs
-B5, B11, B47.
+State and steps are in ``actions``. Sources: seed 002 (sendMinDdlTsAsTt), facts 4, hazard 53, bugs B5, B11,
+B47.
 """
 
 from tidemark.spec.ddl.actions import DdlActions
@@ -20,10 +20,9 @@ from tidemark.spec.language import (
 class DdlClaims(DdlActions):
     """DDL tasks of clients, background work, and the loop that reports the lesser minimum."""
 
-    # ---- words of the claims ----
+    # ---- helpers ----
 
     def has_ts(s, t):
-        """The oracle has answered the task."""
         return (s.phase[t] != "new") & (s.phase[t] != "asked")
 
     def job_has_ts(s, j):
@@ -31,14 +30,13 @@ class DdlClaims(DdlActions):
         return (s.stage[j] != "new") & (s.stage[j] != "locked") & (s.stage[j] != "asked")
 
     def is_open(s, t):
-        """The task has its timestamp and is not finished."""
         return (s.phase[t] == "stamped") | (s.phase[t] == "queued")
 
     # ---- safety ----
 
     @invariant(source="hazard 53; property W")
     def minimum_is_below_all_to_come(s):
-        """What was reported is below every timestamp with which a DDL message can still be appended."""
+        """The reported value is below every timestamp with which a DDL message can still be appended."""
         return all_of(
             forall(s.Task, lambda t: implies(s.may_append(t), s.ts[t] > s.reported)),
             forall(s.Job, lambda j: implies(s.stage[j] == "stamped", s.job_ts[j] > s.reported)),
@@ -46,9 +44,7 @@ class DdlClaims(DdlActions):
 
     @invariant(source="hazard 53; property W")
     def minimum_is_given_to_nobody_else(s):
-        """No call that is under way, and none to come, is answered with a reported timestamp or a smaller
-        one.
-        """
+        """No present or later call is answered with a reported timestamp or a smaller one."""
         return all_of(
             s.reported <= s.issued,
             forall(s.Task, lambda t: implies(s.phase[t] == "asked", s.reported <= s.floor[t])),
@@ -57,7 +53,7 @@ class DdlClaims(DdlActions):
 
     @transition_invariant(source="hazard 53; property W")
     def appends_are_above_the_report(before, after):
-        """No DDL message is appended at or below what was reported."""
+        """No DDL message is appended at or below the reported value."""
         return all_of(
             forall(
                 after.Task,
@@ -74,7 +70,7 @@ class DdlClaims(DdlActions):
 
     @transition_invariant(source="B5: timestamp go back")
     def reports_never_go_back(before, after):
-        """What is reported does not fall."""
+        """The reported value does not fall."""
         return after.reported >= before.reported
 
     @transition_invariant(source="facts 4: last contiguous finished")
@@ -84,7 +80,7 @@ class DdlClaims(DdlActions):
 
     @transition_invariant(source="facts 4: scheduler", frame=True)
     def a_finished_task_stays_finished(before, after):
-        """A task of a client comes once."""
+        """A finished task of a client stays finished."""
         return forall(
             after.Task,
             lambda t: implies(
@@ -97,20 +93,20 @@ class DdlClaims(DdlActions):
 
     @leads_to(source="property WL")
     def reports_pass_finished_jobs(s, j: DdlActions.Job):
-        """When background work is over, the reports reach its timestamp.
+        """When background work has ended, the reports reach its timestamp.
 
-        Judged within bounds only, of a form in which a dummy task comes again for ever; here tasks come to an
-        end, and the scheduler's minimum stays where the last one has left it. So it is false here.
+        Judged within bounds only, of a form in which a dummy task comes again for ever. Here it is false:
+        tasks come to an end, and the scheduler's minimum stays at the last one.
         """
         return s.stage[j] == "unlocked", s.reported >= s.job_ts[j]
 
     @leads_to(source="property WL; B11")
     def reports_follow_the_oracle(s, ts: DdlActions.Ts):
-        """Whatever the oracle has handed out, the reports reach it, with DDL or without.
+        """The reports reach each timestamp that the oracle has handed out, with DDL or without.
 
         Judged within bounds only, for the same reason as ``reports_pass_finished_jobs``. Dummy tasks alone
         are not enough where timestamps are unbounded: the oracle may fail the loop for ever (``fail_now``)
-        while others are given greater ones. Fairness is meant for each timestamp by itself, and none is a
+        while others are given greater ones. Fairness applies to each timestamp by itself, and none is a
         possible answer again and again.
         """
         return s.issued >= ts, s.reported >= ts
@@ -129,7 +125,7 @@ class DdlClaims(DdlActions):
 
     @reachable(after="finish", source="facts 4: last contiguous finished")
     def the_minimum_moves_while_later_tasks_run(before, after, t):
-        """The first task is finished, and the minimum does not wait for those behind it."""
+        """The first task is finished, and the minimum does not wait for later ones."""
         later = exists(after.Task, lambda u: after.phase[u] == "queued")
         return later & (after.scheduler_min > before.scheduler_min)
 
@@ -140,12 +136,12 @@ class DdlClaims(DdlActions):
 
     @reachable(after="note", source="facts 4: last ts")
     def the_background_moves_on(before, after):
-        """A job's timestamp is above the last one that was done with."""
+        """A job's timestamp is above the last finished one."""
         return after.last_ts > before.last_ts
 
     @reachable(after="stamp_now", source="hazard 53: the racing reader")
     def a_racing_reader_waits_for_the_lock(before, after):
-        """The loop saw no job, one went through the lock, and the loop's timestamp is above it."""
+        """The loop saw no job, then one took the lock, and the loop's timestamp is above the job's."""
         return exists(
             after.Job,
             lambda j: (after.stage[j] == "unlocked") & after.counted[j] & (after.job_ts[j] < after.last_ts),

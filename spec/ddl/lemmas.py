@@ -9,7 +9,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 2.3")
     def timestamps_are_the_oracles(s):
-        """Whatever was given out is at most the greatest that was."""
+        """Every timestamp that was given is at most the greatest issued one."""
         return all_of(
             forall(s.Task, lambda t: (s.ts[t] <= s.issued) & (s.floor[t] <= s.issued)),
             forall(s.Task, lambda t: implies(s.has_ts(t), s.ts[t] > 0)),
@@ -21,7 +21,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 4: one lock")
     def one_task_asks_at_a_time(s):
-        """Between its question and the heap there is one task at most, and it is the latest."""
+        """At most one task is between its question and the heap, and it is the latest."""
         return forall(
             s.Task,
             s.Task,
@@ -39,7 +39,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 4: last contiguous finished")
     def the_front_is_below_all_open(s):
-        """The scheduler's minimum is below every unfinished task, and not above what is asked for."""
+        """The scheduler's minimum is below every unfinished task, and not above future answers."""
         return forall(
             s.Task,
             lambda t: all_of(
@@ -50,12 +50,12 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 4: last contiguous finished")
     def the_front_is_a_finished_task(s):
-        """The scheduler's minimum is the timestamp of a task that is over."""
+        """The scheduler's minimum is the timestamp of a task that has ended."""
         return (s.scheduler_min == 0) | s.is_finished(s.scheduler_min)
 
     @lemma(source="facts 4: one lock")
     def one_holds_the_lock(s):
-        """One job at most has the lock, and the loop asks the oracle only while none has."""
+        """At most one job has the lock, and the loop asks the oracle only while none has."""
         return all_of(
             forall(s.Job, s.Job, lambda i, j: implies(s.holds(i) & s.holds(j), i == j)),
             forall(s.Job, lambda j: ~(s.holds(j) & (s.loop == "asked"))),
@@ -63,7 +63,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 4: the last ts")
     def the_last_ts_is_below_all_jobs(s):
-        """A job that has, or will get, a timestamp is above the last one that is done with."""
+        """A job that has, or will get, a timestamp is above the last finished one."""
         return forall(
             s.Job,
             lambda j: all_of(
@@ -75,7 +75,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="seed 002, sendMinDdlTsAsTt")
     def what_the_loop_has_is_old(s):
-        """What the loop has read is at most what it would read now, and at least what it reported."""
+        """The loop's values are at most what it would read now, and at least what it reported."""
         return all_of(
             s.background <= s.last_ts,
             s.found <= s.last_ts,
@@ -88,9 +88,7 @@ class Ddl(DdlClaims):
 
     @lemma(source="facts 4")
     def what_is_idle_is_empty(s):
-        """Nothing is left over of a call that was answered, of a task or a job that has not begun, of a round
-        that is over.
-        """
+        """An answered call, a task or job that has not begun, and a finished round leave no state."""
         return all_of(
             forall(
                 s.Task,

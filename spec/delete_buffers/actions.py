@@ -2,21 +2,21 @@
 
 The older data node has a buffer for each segment, of rows and of deletes. A delete goes into the buffer of
 every segment whose filter may know its key, and is written out with the segment. The later design puts it
-into a level-zero segment, whose deletes are applied to segments afterwards (``spec/deletes``). A node may do
-either, for each delete anew: so does a channel whose node is replaced by one of another version. The
+into a level-zero segment, whose deletes are applied to segments afterwards (``spec/deletes``). Here a node
+may do either, for each delete: so does a channel whose node is replaced by one of another version. The
 checkpoint of the channel is the start of the earliest buffer, with rows or deletes, that is not recorded.
 
 Sources: facts 6.1, 7.1 to 7.6, 7.9, 10.2 and 10.4; bugs B13, B17, B37, B60; seed 001's ``GetCheckpoint``.
 
 How it is cut:
 
-- A position of the log carries one row or one delete. Rows of imported segments lie at the timestamp of the
+- A position of the log carries one row or one delete. Rows of imported segments are at the timestamp of the
   import; the data node does not see them.
 - A level-zero segment is a segment without rows, which is written once. Its buffer, save and record are those
-  of any segment; how it is applied and compacted in detail is in ``deletes``.
-- One save of a segment is under way at a time. That of a node that is gone may come late, until its follower
+  of any segment; ``deletes`` has the details of its application and compaction.
+- One save of a segment is under way at a time. That of a replaced node may come late, until its follower
   sends one of the same segment. Who may record, and how a checkpoint travels, is in ``flush``.
-- The drop of a segment with rows is decided elsewhere: nothing of it is read any more.
+- The drop of a segment with rows is decided elsewhere: its rows are not read any more.
 """
 
 from tidemark.spec.language import (
@@ -87,14 +87,12 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
     read: Set[Segment] = False
     shown: Set[Position] = False  # rows that were found, and are not deleted by the files
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def row_of(s, p, g):
-        """The row at p exists and belongs to the segment."""
         return s.inserts[p] & (s.segment_of[p] == g)
 
     def is_older(s, r, d):
-        """The delete is of the row: one key, and the row is older."""
         return all_of(s.inserts[r], s.deletes[d], s.key[r] == s.key[d], r < d)
 
     def is_due(s, r, d):
@@ -103,7 +101,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
         return s.is_older(r, d) & (~s.imported[g] | s.stored[g, r])
 
     def in_memory(s, g, p):
-        """The row or the delete is in the buffer of the segment, or in a save whose end the node awaits."""
+        """The row or the delete is in the buffer of the segment, or in a save without an answer."""
         return s.held[g, p] | (s.busy[g] & s.flying[g, p])
 
     def is_live(s, d):
@@ -132,14 +130,14 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
         return least(s.Position, s.holds_back, default=s.consumed + 1) - 1
 
     def delete_checkpoint(s):
-        """The start of the earliest level-zero segment, if it lies before the checkpoint."""
+        """The start of the earliest level-zero segment, if it is before the checkpoint."""
         return minimum(s.checkpoint, least(s.Position, s.is_live, default=s.checkpoint + 1) - 1)
 
     # ---- the data node ----
 
     @action(fairness="weak", source="facts 7.1, 7.2")
     def take_row(s):
-        """The next position has a row, or nothing. A row at or below its segment's position is dropped."""
+        """The next position has a row, or none. A row at or below its segment's position is dropped."""
         require(~s.deletes[s.consumed + 1])
         s.consumed = s.consumed + 1
         s.held = each(
@@ -174,7 +172,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(fairness="weak", source="facts 7.3, 7.4, 7.6")
     def sync(s, g: Segment):
-        """The buffer of a segment is written out, and the save is sent: also one that has deletes alone."""
+        """The buffer of a segment is written out, and the save is sent: also one of deletes alone."""
         require(~s.busy[g] & exists(s.Position, lambda p: s.held[g, p]))
         s.flying = each(s.Segment, s.Position, lambda h, p: ite(h == g, s.held[h, p], s.flying[h, p]))
         s.held = each(s.Segment, s.Position, lambda h, p: s.held[h, p] & (h != g))
@@ -183,31 +181,27 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(fairness="weak", source="facts 7.6, 10.2")
     def record(s, g: Segment):
-        """The coordinator records rows, deletes and position of a save together: perhaps when its node is
-        gone.
-        """
+        """The coordinator records rows, deletes and position of a save together, perhaps late."""
         require(exists(s.Position, lambda p: s.flying[g, p] & ~s.stored[g, p]))
         s.stored = each(s.Segment, s.Position, lambda h, p: s.stored[h, p] | ((h == g) & s.flying[h, p]))
         s.position[g] = ite(s.position[g] < s.upto[g], s.upto[g], s.position[g])
 
     @action(fairness="weak", source="facts 7.6: callbacks")
     def finish(s, g: Segment):
-        """The answer arrives: what was saved leaves the memory and no longer holds the checkpoint back."""
+        """The answer arrives: the saved rows leave the memory and no longer hold the checkpoint back."""
         require(s.busy[g] & forall(s.Position, lambda p: implies(s.flying[g, p], s.stored[g, p])))
         s.busy[g] = False
         s.held = each(s.Segment, s.Position, lambda h, p: s.held[h, p] & s.OWN_BUFFER)
 
     @action(fairness="weak", source="facts 7.5, 8, 9, 10.1; seed 001")
     def move_checkpoint(s, value: Position):
-        """A checkpoint is stored that the node has read now or a while ago."""
+        """A checkpoint is stored that the node has read now or earlier."""
         require((value > s.checkpoint) & (value <= s.earliest()))
         s.checkpoint = value
 
     @action(source="facts 10.4")
     def restart(s, value: Position):
-        """The node stops, and another begins with nothing in memory at the checkpoint that it was told: the
-        stored one may have moved on.
-        """
+        """Another node begins with an empty memory at the checkpoint of its start, perhaps an old one."""
         require(value <= s.checkpoint)
         s.consumed = value
         s.held = each(s.Segment, s.Position, lambda g, p: False)
@@ -229,9 +223,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 10.4")
     def apply(s, z: Segment, g: Segment):
-        """The deletes of a recorded level-zero segment go into the files of a segment whose filter knows
-        their keys.
-        """
+        """The deletes of a recorded level-zero segment go into the files of a segment, by its filter."""
         require(all_of(s.is_level[z], ~s.dropped[z], ~s.is_level[g], ~s.dropped[g]))
         require(
             exists(s.Position, lambda d: all_of(s.stored[z, d], s.is_known(g, s.key[d]), ~s.stored[g, d]))
@@ -244,7 +236,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 10.4")
     def drop_level(s, z: Segment):
-        """All segments with older rows have the deletes of a level-zero segment: it is no longer needed."""
+        """All segments with older rows have its deletes: the level-zero segment is dropped."""
         require(s.is_level[z] & ~s.dropped[z] & exists(s.Position, lambda d: s.stored[z, d]))
         require(
             forall(
@@ -261,7 +253,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 7.7, 7.9")
     def drop_segment(s, g: Segment):
-        """A segment with rows is dropped, and so is what the node has of it in memory."""
+        """A segment with rows is dropped, and so is its part of the node's memory."""
         require(~s.is_level[g] & ~s.dropped[g])
         s.dropped[g] = True
         s.held = each(s.Segment, s.Position, lambda h, p: s.held[h, p] & (h != g))
@@ -280,7 +272,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 6.1; B34")
     def read_segment(s, g: Segment):
-        """It reads the files of a segment, and leaves out what they say is deleted."""
+        """It reads the files of a segment, without the rows that they mark as deleted."""
         require(all_of(~s.read[g], ~s.is_level[g], ~s.dropped[g]))
         s.read[g] = True
         s.shown = each(s.Position, lambda r: s.shown[r] | (s.row_of(r, g) & s.is_found(r)))

@@ -31,9 +31,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.2, 7.6; seed 001; property S")
     def no_consumed_delete_is_lost(s):
-        """Every consumed delete of a row is in the files of the row's segment, in its buffer, on the way
-        there, or in level zero.
-        """
+        """Every consumed delete of a row is in its segment's files or buffer, under way, or in level zero."""
         return forall(
             s.Position,
             s.Position,
@@ -49,9 +47,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.5; seed 001; property S")
     def the_checkpoint_passes_no_unsynced_delete(s):
-        """A delete at or below the checkpoint is in the files of each segment with older rows of its key, or
-        in level zero.
-        """
+        """A delete at or below the checkpoint is in level zero, or in the files of older rows."""
         return forall(
             s.Position,
             s.Position,
@@ -60,9 +56,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.1, 7.6; property S")
     def a_position_passes_no_unsynced_row(s):
-        """A row of the log at or below its segment's own position is in the files, unless the segment is
-        dropped.
-        """
+        """A row of the log up to the position of its segment, unless that is dropped, is in the files."""
         return forall(
             s.Segment,
             s.Position,
@@ -86,9 +80,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 6.1; B34; B37; property R")
     def deleted_rows_stay_deleted(s):
-        """A row that a load shows is removed by each of its deletes: by a level-zero segment that was loaded,
-        or by the stream.
-        """
+        """A row that a load shows is removed by each of its deletes: by level zero, or by the stream."""
         return forall(
             s.Position,
             s.Position,
@@ -98,7 +90,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
     @invariant(source="facts 7.1, 6.1; property R")
     def rows_without_delete_are_shown(s):
         """However often a delete was stored: a segment that was read shows each row of the log up to the
-        start of the stream, unless a newer delete of its key is in the log.
+        start of the stream, unless the log has a newer delete of its key.
         """
         return forall(
             s.Position,
@@ -118,7 +110,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @leads_to(source="seed 001; property CL")
     def the_checkpoint_passes_deletes(s, position: DeleteBuffersActions.Position):
-        """The checkpoint comes to whatever is consumed, unless the node is followed by another."""
+        """The checkpoint reaches each consumed position, unless another node follows."""
         return s.consumed >= position, (s.checkpoint >= position) | (s.consumed < position)
 
     # ---- witnesses ----
@@ -153,17 +145,17 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @reachable(after="record", source="facts 7.6; hazard 22")
     def a_save_of_the_dead(before, after, g):
-        """A save is recorded when its node is gone."""
+        """A save is recorded after the end of its node."""
         return ~before.busy[g]
 
     @reachable(after="apply", source="facts 7.1")
     def a_delete_is_stored_twice(before, after, z, g):
-        """A delete of a level-zero segment meets itself in the buffer of the segment."""
+        """A delete of a level-zero segment is also in the buffer of the segment to which it is applied."""
         return exists(after.Position, lambda d: before.held[g, d] & after.stored[g, d])
 
     @reachable(after="read_segment", source="facts 6.1")
     def a_level_is_needed(before, after, g):
-        """A row is found whose delete lies before the start of the stream, in a level-zero segment."""
+        """A row is found whose delete is before the start of the stream, in a level-zero segment."""
         return exists(
             after.Position,
             after.Position,

@@ -9,7 +9,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.2")
     def what_is_kept_is_in_the_log(s):
-        """A segment has rows of its own, and deletes; what is in memory was consumed."""
+        """A segment has rows of its own, and deletes; rows and deletes in memory were consumed."""
         return forall(
             s.Segment,
             s.Position,
@@ -39,7 +39,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.4, B60")
     def a_level_is_written_once(s):
-        """What a level-zero segment has in its files was in its one save, and its buffer was not sent."""
+        """All deletes in a level-zero segment's files were in its one save; its buffer was not sent."""
         return all_of(
             forall(
                 s.Segment,
@@ -59,9 +59,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.2, 7.6")
     def rows_are_kept(s):
-        """Every consumed row of the log is in memory or in files; all at or below the checkpoint are in
-        files.
-        """
+        """Every consumed row is in memory or in files; all at or below the checkpoint are in files."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -75,9 +73,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 6.1")
     def a_load_begins_safely(s):
-        """At or below the start of the stream, rows are in files, and every delete is in the files of the
-        segments, or was loaded.
-        """
+        """At or below the start of the stream, rows are in files; deletes are so too, or were loaded."""
         return all_of(
             s.start <= s.checkpoint,
             forall(

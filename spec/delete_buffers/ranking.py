@@ -1,6 +1,4 @@
-"""Why the checkpoint comes to all that is consumed, for any number of segments: what is left to do, and who
-does it.
-"""
+"""Why the checkpoint reaches each consumed position, for any number of segments: measure and actions."""
 
 from tidemark.spec.delete_buffers.claims import DeleteBuffersClaims
 from tidemark.spec.language import all_of, each, exists, forall, helpful, implies, rank
@@ -10,15 +8,14 @@ class DeleteBuffersRanking(DeleteBuffersClaims):
     """One virtual channel: rows and deletes in buffers of segments, level zero beside them, loads."""
 
     def is_ahead(s, position):
-        """The node has consumed the position, and the checkpoint has not come to it."""
         return (s.consumed >= position) & (s.checkpoint < position)
 
     def buffers(s, g, position):
-        """The buffer of the segment has something up to the position."""
+        """The buffer of the segment has a row or a delete up to the position."""
         return exists(s.Position, lambda p: s.held[g, p] & (p <= position))
 
     def saves(s, g, position):
-        """A save is to end before the segment holds nothing back."""
+        """A save must end before the segment holds back nothing."""
         in_flight = exists(s.Position, lambda p: s.flying[g, p] & (p <= position))
         return s.busy[g] & (in_flight | s.buffers(g, position))
 
@@ -28,7 +25,7 @@ class DeleteBuffersRanking(DeleteBuffersClaims):
 
     @rank("the_checkpoint_passes_deletes")
     def what_the_checkpoint_waits_for(s, position: DeleteBuffersClaims.Position):
-        """Buffers, saves, records: whatever is consumed now lies above the position."""
+        """Buffers, saves, records: later rows and deletes are above the position."""
         return (
             each(s.Segment, lambda g: s.buffers(g, position)),
             each(s.Segment, lambda g: s.saves(g, position)),
@@ -37,21 +34,17 @@ class DeleteBuffersRanking(DeleteBuffersClaims):
 
     @helpful("the_checkpoint_passes_deletes", action="sync")
     def a_buffer_is_written(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """No save of the segment is under way."""
         return all_of(s.is_ahead(position), s.buffers(g, position), ~s.busy[g]), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="record")
     def a_save_is_recorded(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """Something of it is not in the files."""
         return all_of(s.is_ahead(position), s.saves(g, position), ~s.is_recorded(g)), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="finish")
     def a_save_ends(s, position: DeleteBuffersClaims.Position, g: DeleteBuffersClaims.Segment):
-        """All of it is in the files."""
         return all_of(s.is_ahead(position), s.saves(g, position), s.is_recorded(g)), (g,)
 
     @helpful("the_checkpoint_passes_deletes", action="move_checkpoint")
     def the_checkpoint_moves(s, position: DeleteBuffersClaims.Position):
-        """Nothing up to the position is in memory."""
         free = forall(s.Segment, lambda g: ~s.buffers(g, position) & ~s.saves(g, position))
         return s.is_ahead(position) & free, (position,)

@@ -1,4 +1,4 @@
-"""Deletes: level-zero segments of one virtual channel, their checkpoint, and what a load replays."""
+"""Deletes: level-zero segments of one virtual channel, their checkpoint, and the replay of a load."""
 
 from tidemark.spec.deletes.lemmas import Deletes
 

@@ -4,7 +4,7 @@ A data node puts the deletes of the log into the buffer of a level-zero segment,
 has it recorded. The checkpoint of the channel does not pass a delete that is not recorded. Level-zero
 segments are applied to segments later: a segment takes the deletes of the keys that its filter knows. When
 all segments with older rows have them, the level-zero segment is dropped. A query node that loads a segment
-shows the rows of its files, without those that the files say are deleted, and replays the deletes of the log
+shows the rows of its files, without those that the files mark as deleted, and replays the deletes of the log
 from the delete checkpoint on; or it loads the level-zero segments and replays from the checkpoint on. The
 claims are in ``spec/deletes/claims.py``.
 
@@ -13,17 +13,16 @@ Sources: facts 6.1, 7.1 to 7.6, 10.2 and 10.4; bugs B37, B38, B60. This is the p
 How it is cut:
 
 - A position of the log carries one row or one delete; its timestamp is the position. A row is in the segment
-  that it was allocated to. Rows of imported segments lie at the timestamp of the import; the data node does
+  that it was allocated to. Rows of imported segments are at the timestamp of the import; the data node does
   not see them.
-- A partition is not described: each may have its own level-zero segment, so several may be open.
-- A level-zero segment is written once. An identity that was used is not used again, unless nothing has left
-  the node under it.
+- Partitions are left out: each may have its own level-zero segment, so several may be open.
+- A level-zero segment is written once. An identity is used again only if no save has left the node under it.
 - How rows become durable, who owns the channel, and how a checkpoint travels is in ``flush``: here a sync of
-  rows is two steps, one node follows the other at once, and a sent checkpoint may come late. A
-  save of a level-zero segment may come late for ever.
+  rows is two steps, one node follows the other at once, and a sent checkpoint may come late. A save of a
+  level-zero segment may come late for ever.
 - A filter may know keys that its segment does not have. A compaction is one step.
-- One load at a time; a new one may begin in the midst of another. What is read of a segment is what its files
-  hold at that moment, whatever else happens in the meantime.
+- One load at a time; a new one may begin during another. A load reads the files of a segment as they are at
+  that moment.
 """
 
 from tidemark.spec.language import (
@@ -105,18 +104,16 @@ class DeletesActions(Protocol, name="deletes"):
     read: Set[Segment] = False
     shown: Set[Position] = False  # rows that were found, and are not deleted by the files
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def row_of(s, p, g):
-        """The row at p exists and belongs to the segment."""
         return s.inserts[p] & (s.segment_of[p] == g)
 
     def is_older(s, r, d):
-        """The delete is of the row: one key, and the row is older."""
         return all_of(s.inserts[r], s.deletes[d], s.key[r] == s.key[d], r < d)
 
     def removes(s, d, r):
-        """What a node takes for a delete of the row."""
+        """The delete that a node applies to the row."""
         return s.is_older(r, d)
 
     def in_files(s, p):
@@ -136,7 +133,7 @@ class DeletesActions(Protocol, name="deletes"):
         return exists(s.Level, lambda z: s.content[z, d] & (s.level[z] != "unknown"))
 
     def settled(s, r, d):
-        """The files of the row's segment have the delete, or the row is gone from them."""
+        """The files of the row's segment have the delete, or no longer the row."""
         return s.delta[s.segment_of[r], d] | (s.row[r] == "removed")
 
     def holds_back(s, p):
@@ -155,11 +152,10 @@ class DeletesActions(Protocol, name="deletes"):
         return least(s.Position, s.holds_back, default=s.consumed + 1) - 1
 
     def delete_checkpoint(s):
-        """The start of the earliest level-zero segment, if it lies before the checkpoint."""
+        """The start of the earliest level-zero segment, if it is before the checkpoint."""
         return minimum(s.checkpoint, least(s.Position, s.is_live, default=s.checkpoint + 1) - 1)
 
     def is_known(s, g, k):
-        """The filter of the segment knows the key."""
         has = exists(s.Position, lambda p: all_of(s.row_of(p, g), s.row[p] == "stored", s.key[p] == k))
         return (s.FILTERS_KNOW & has) | s.extra[g, k]
 
@@ -180,7 +176,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 7.2")
     def take_row(s):
-        """The next position has a row, or nothing. A row that is stored already is dropped."""
+        """The next position has a row, or none. A stored row is dropped."""
         require(~s.deletes[s.consumed + 1])
         s.consumed = s.consumed + 1
         mine = s.inserts[s.consumed] & ~s.imported[s.segment_of[s.consumed]]
@@ -188,9 +184,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 7.1, 7.2: deletes are not filtered")
     def take_delete(s, z: Level):
-        """The next position has a delete, which goes into the buffer of a level-zero segment: also again,
-        after a restart.
-        """
+        """The next position has a delete, which goes into a level-zero buffer: also after a restart."""
         require(s.deletes[s.consumed + 1])
         require((s.buffer[z] == "open") | s.is_free(z))
         s.consumed = s.consumed + 1
@@ -224,7 +218,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 7.3, 7.4, 7.6; B60")
     def sync_deletes(s, z: Level):
-        """The buffer is taken: its deletes are written out, and the save is sent. No other follows."""
+        """The deletes of the buffer are written out, and the save is sent. No other delete is added."""
         require(s.buffer[z] == "open")
         s.buffer[z] = "syncing"
         s.sent[z] = True
@@ -251,23 +245,19 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 7.5, 8, 9")
     def send_checkpoint(s, value: Position):
-        """The node sends a checkpoint, which it may have read a while ago."""
+        """The node sends a checkpoint that it has read now or earlier."""
         require((value > s.report) & (value <= s.earliest()))
         s.report = value
 
     @action(fairness="weak", source="facts 10.1")
     def store_checkpoint(s, value: Position):
-        """The coordinator stores what was sent, or something earlier that was; perhaps when the sender is
-        gone.
-        """
+        """The coordinator stores a sent checkpoint, or an earlier one, perhaps late."""
         require((value > s.checkpoint) & (value <= s.report))
         s.checkpoint = value
 
     @action(source="facts 10.4")
     def restart(s, value: Position):
-        """The node stops, and another begins with nothing in memory at the checkpoint that it was told: the
-        stored one may have moved on.
-        """
+        """Another node begins with an empty memory at the checkpoint of its start, perhaps an old one."""
         require(value <= s.checkpoint)
         s.consumed = value
         s.row = each(s.Position, lambda p: ite(s.in_files(p), s.row[p], "none"))
@@ -275,7 +265,7 @@ class DeletesActions(Protocol, name="deletes"):
         s.buffer = each(s.Level, lambda z: "none")
         s.faults = s.faults + 1
 
-    # ---- segments, and what is applied to them ----
+    # ---- segments, and the deletes that are applied to them ----
 
     @action(source="facts 7.7, 10.3", relies_on=("flush.flushed_is_complete",))
     def end_segment(s, g: Segment):
@@ -286,16 +276,14 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(source="facts 10.2")
     def import_segment(s, g: Segment):
-        """The rows of an import are recorded, at whatever time, as a flushed segment."""
+        """The rows of an import are recorded, at any time, as a flushed segment."""
         require(s.imported[g] & ~s.flushed[g])
         s.flushed[g] = True
         s.row = each(s.Position, lambda p: ite(s.row_of(p, g), "stored", s.row[p]))
 
     @action(source="facts 10.4")
     def apply(s, z: Level, g: Segment):
-        """The deletes of a level-zero segment are written to the files of a flushed segment, as far as its
-        filter knows their keys.
-        """
+        """The deletes of a level-zero segment are written to a flushed segment's files, by its filter."""
         require(all_of(s.level[z] == "live", s.flushed[g], ~s.applied[z, g]))
         s.applied[z, g] = True
         s.delta = each(
@@ -306,7 +294,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(source="facts 10.4")
     def drop(s, z: Level):
-        """All segments with older rows have its deletes: it is no longer needed."""
+        """All segments with older rows have its deletes: the level-zero segment is dropped."""
         require(s.level[z] == "live")
         require(forall(s.Segment, lambda g: implies(s.waits_for(z, g), s.applied[z, g])))
         s.level[z] = "dropped"

@@ -63,9 +63,7 @@ class DeletesClaims(DeletesActions):
 
     @invariant(source="facts 6.1; B34; B37; property R")
     def deleted_rows_stay_deleted(s):
-        """A row that a load shows is removed by each of its deletes: by a level-zero segment that was loaded,
-        or by the stream.
-        """
+        """A row that a load shows is removed by each of its deletes: by level zero, or by the stream."""
         return forall(
             s.Position,
             s.Position,
@@ -74,7 +72,7 @@ class DeletesClaims(DeletesActions):
 
     @invariant(source="facts 7.1; property R", frame=True)
     def only_older_rows_are_removed(s):
-        """A row that files have lost has a delete that is newer."""
+        """A row that the files have lost has a newer delete."""
         return forall(
             s.Position,
             lambda r: implies(s.row[r] == "removed", exists(s.Position, lambda d: s.is_older(r, d))),
@@ -83,7 +81,7 @@ class DeletesClaims(DeletesActions):
     @invariant(source="facts 7.1, 6.1; property R")
     def rows_without_delete_are_shown(s):
         """However often deletes were applied: a segment that was read shows each row up to the start of the
-        stream, unless a newer delete of its key is in the log.
+        stream, unless the log has a newer delete of its key.
         """
         return forall(
             s.Position,
@@ -102,7 +100,7 @@ class DeletesClaims(DeletesActions):
 
     @leads_to(source="seed 000; property CL")
     def the_checkpoint_passes_deletes(s, position: DeletesActions.Position):
-        """The checkpoint comes to whatever is consumed, unless the node is followed by another."""
+        """The checkpoint reaches each consumed position, unless another node follows."""
         return s.consumed >= position, (s.checkpoint >= position) | (s.consumed < position)
 
     # ---- witnesses ----
@@ -137,14 +135,14 @@ class DeletesClaims(DeletesActions):
 
     @reachable(after="apply", source="facts 10.2")
     def an_import_takes_a_delete(before, after, z, g):
-        """A delete is applied to a segment that came when the delete was recorded already."""
+        """A delete is applied to a segment that was imported after the delete was recorded."""
         return after.imported[g] & exists(
             after.Position, after.Position, lambda r, d: after.delta[g, d] & after.is_older(r, d)
         )
 
     @reachable(after="record", source="facts 10.2; hazard 22")
     def a_save_of_the_dead(before, after, z):
-        """A level-zero segment is recorded when its sender is gone."""
+        """A level-zero segment is recorded after the end of its sender."""
         return (before.level[z] == "unknown") & (before.buffer[z] == "none")
 
     @reachable(after="read_segment", source="facts 7.1")
@@ -164,7 +162,7 @@ class DeletesClaims(DeletesActions):
 
     @reachable(after="read_segment", source="facts 6.1")
     def a_level_is_needed(before, after, g):
-        """A row is found whose delete lies before the start of the stream, in a level-zero segment."""
+        """A row is found whose delete is before the start of the stream, in a level-zero segment."""
         return exists(
             after.Position,
             after.Position,

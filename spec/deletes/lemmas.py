@@ -18,9 +18,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.2")
     def what_is_held_was_consumed(s):
-        """Rows and deletes in memory lie at or below the last pack. A level-zero segment is empty before its
-        use.
-        """
+        """Rows and deletes in memory were consumed. A level-zero segment is empty before its use."""
         return all_of(
             forall(s.Position, lambda p: implies(one_of(s.row[p], "buffered", "syncing"), p <= s.consumed)),
             forall(
@@ -33,7 +31,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.4, 10.2")
     def what_was_sent_is_not_added_to(s):
-        """A buffer that is open was not sent; what is recorded was."""
+        """An open buffer was not sent; a recorded one was."""
         return forall(
             s.Level,
             lambda z: all_of(
@@ -46,9 +44,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.2, 7.6")
     def consumed_rows_are_kept(s):
-        """Every consumed row of the channel is in memory or in files; all at or below the checkpoint are in
-        files.
-        """
+        """Every consumed row is in memory or in files; all at or below the checkpoint are in files."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -60,7 +56,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 9")
     def a_report_passes_no_unsynced_delete(s):
-        """What is on its way to the coordinator is as safe as what it has stored."""
+        """A sent checkpoint is as safe as the stored one."""
         return forall(s.Position, lambda d: implies(s.deletes[d] & (d <= s.report), s.durable(d)))
 
     @lemma(source="facts 7.7")
@@ -80,7 +76,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 10.4")
     def applied_means_settled(s):
-        """A segment to which a level-zero segment was applied has its deletes, whatever is compacted."""
+        """A segment to which a level-zero segment was applied has its deletes, in spite of compactions."""
         return all_of(
             forall(
                 s.Level,
@@ -100,9 +96,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 6.1")
     def a_load_begins_safely(s):
-        """At or below the start of the stream, rows are in files, and every delete is in the files of the
-        segments, or was loaded.
-        """
+        """At or below the start of the stream, rows are in files; deletes are so too, or were loaded."""
         return all_of(
             s.start <= s.checkpoint,
             forall(

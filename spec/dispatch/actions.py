@@ -1,11 +1,11 @@
 """The dispatchers of one physical channel: packs are divided among virtual channels; state and steps.
 
-What is described: several targets (virtual channels) consume one physical channel. One main dispatcher reads
-its packs, divides each by virtual channel and sends every target its part, with the tick also if the part is
-empty. A target that takes nothing for too long is split off: it gets a dispatcher of its own, a deputy, that
-begins at the start of the pack. A deputy that has caught up is merged: the main dispatcher is paused, then
-the deputy, and if both are at the same tick (the second check) the target goes back to the main dispatcher.
-Targets come with a position and go at any time.
+Several targets (virtual channels) consume one physical channel. One main dispatcher reads its packs, divides
+each by virtual channel and sends every target its part, with the tick also if the part is empty. A target
+that takes no pack for too long is split off: it gets a dispatcher of its own, a deputy, that begins at the
+start of the pack. A deputy that has caught up is merged: the main dispatcher is paused, then the deputy, and
+if both are at the same tick (the second check) the target goes back to the main dispatcher. Targets come with
+a position and leave at any time.
 
 Sources: seed 002 (groupingMsgs), facts 5.2, hazard 50, bug B24. This is the protocol as it is *meant*.
 
@@ -15,15 +15,15 @@ How it is cut:
   pursuit it may have more).
 - The main dispatcher takes a pack, and then sends each target its part, one after the other. A deputy has one
   target, and takes and sends a pack in one step, when the target has room.
-- ``handed`` is what the dispatchers' streams have read. A pack is complete before it is taken.
-- A target has room for one pack. ``slow`` targets need not ever take what they have.
+- ``handed`` are the messages that the dispatchers' streams have read. A pack is complete before it is taken.
+- A target has room for one pack. ``slow`` targets need not ever take theirs.
 - The main dispatcher begins at or below the least position of the targets that wait for it. A pack that ends
   at or below a target's position is not sent to it.
-- To pause the main dispatcher means to wait until the pack in hand is sent.
+- To pause the main dispatcher means to wait until its current pack is sent.
 - A message that is no row is for all virtual channels of its collection.
 
-Left out: crashes (a consumer that starts again is a new target, with its position), the time that a target
-may lag, the seek of a dispatcher's stream (``spec/stream``).
+Left out: crashes (a consumer that restarts is a new target, with its position), the time that a target may
+lag, the seek of a dispatcher's stream (``spec/stream``).
 """
 
 from tidemark.spec.language import (
@@ -89,25 +89,24 @@ class DispatchActions(Protocol, name="dispatch"):
 
     # The targets.
     where: Map[Target, Place] = "absent"
-    begins: Map[Target, Ts] = 0  # the position with which it came: its range lies above
-    position: Map[Target, Ts] = 0  # what is at or below it is not sent
+    begins: Map[Target, Ts] = 0  # the position with which it came: its range is above
+    position: Map[Target, Ts] = 0  # packs at or below it are not sent
     got: Set[Target, Message] = False
     twice: Set[Target, Message] = False
     upto: Map[Target, Ts] = 0  # the end of the last pack that it was sent
     full: Set[Target] = False  # it has not taken its last pack
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_for(s, t, m):
         """The message belongs to the virtual channel."""
         return ite(s.is_ddl[m], s.about[m] == s.collection[t], s.to[m] == t)
 
     def is_served(s, t):
-        """The target has a dispatcher, or is to get one."""
         return one_of(s.where[t], "waiting", "main", "deputy")
 
     def is_busy(s):
-        """The main dispatcher has a pack in hand."""
+        """The main dispatcher has a pack that is not sent yet."""
         return exists(s.Target, lambda t: s.owed[t])
 
     def is_sent(s, t, end):
@@ -115,7 +114,7 @@ class DispatchActions(Protocol, name="dispatch"):
         return end > s.position[t]
 
     def is_complete(s, start, end):
-        """What lies between start and end of a pack was read."""
+        """All messages between start and end of a pack were read."""
         return forall(
             s.Message,
             lambda m: implies(all_of(s.logged[m], s.ts[m] > start, s.ts[m] <= end), s.handed[m]),
@@ -141,7 +140,7 @@ class DispatchActions(Protocol, name="dispatch"):
 
     @action(source="facts 5.1")
     def send_tick(s, value: Ts):
-        """A tick is in the log. One that is not greater makes no pack, and counts for nothing."""
+        """A tick is in the log. One that is not greater makes no pack."""
         require(value > s.tick)
         s.is_tick[value] = True
         s.tick = value
@@ -178,7 +177,7 @@ class DispatchActions(Protocol, name="dispatch"):
 
     @action(source="facts 5.2")
     def remove(s, t: Target):
-        """A target goes. The last one of the main dispatcher ends it."""
+        """A target leaves. The last one of the main dispatcher ends it."""
         require(s.is_served(t))
         s.where[t] = "gone"
         s.owed[t] = False
@@ -189,7 +188,6 @@ class DispatchActions(Protocol, name="dispatch"):
         s.end_main()
 
     def end_main(s):
-        """A main dispatcher without targets ends."""
         with when(forall(s.Target, lambda t: s.where[t] != "main")):
             s.main = "none"
             s.main_at = 0
@@ -208,7 +206,6 @@ class DispatchActions(Protocol, name="dispatch"):
         s.where = each(s.Target, lambda t: ite(s.where[t] == "waiting", "main", s.where[t]))
 
     def is_below_all_who_wait(s, at):
-        """The least position of the targets that wait."""
         return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.position[t] == at)) & forall(
             s.Target, lambda t: implies(s.where[t] == "waiting", at <= s.position[t])
         )
@@ -237,7 +234,7 @@ class DispatchActions(Protocol, name="dispatch"):
         return all_of(u == t, s.handed[m], s.is_named(t, m), s.ts[m] > start, s.ts[m] <= end)
 
     def is_named(s, t, m):
-        """How the dispatcher tells whom a message is for."""
+        """The test by which the dispatcher finds the virtual channels of a message."""
         return s.is_for(t, m)
 
     @action(
@@ -246,7 +243,7 @@ class DispatchActions(Protocol, name="dispatch"):
         relies_on=("stream.packs_leave_nothing_out",),
     )
     def read_main(s, end: Ts):
-        """The main dispatcher takes a pack; every target is owed its part, if it is above its position."""
+        """The main dispatcher takes a pack, and has to send a part to every target below its end."""
         require((s.main == "running") & ~s.is_busy())
         require(s.is_next(s.main_at, end))
         require(s.is_complete(s.main_at, end))
@@ -311,7 +308,7 @@ class DispatchActions(Protocol, name="dispatch"):
 
     @action(fairness="weak", source="facts 5.2; hazard 50")
     def merge(s, t: Target):
-        """Both are paused: the target goes to the main dispatcher, or its deputy goes on."""
+        """Both are paused: the target moves to the main dispatcher, or its deputy continues."""
         require(s.candidate[t] & (s.deputy[t] == "paused"))
         s.candidate[t] = False
         with when(~s.may_merge(t)):
@@ -322,11 +319,11 @@ class DispatchActions(Protocol, name="dispatch"):
             s.deputy_at[t] = 0
 
     def may_merge(s, t):
-        """There is a main dispatcher still, and both are at the same tick."""
+        """There is still a main dispatcher, and both are at the same tick."""
         return (s.main == "paused") & s.is_level(t)
 
     @action(fairness="weak", source="facts 5.2; hazard 50")
     def resume_main(s):
-        """No candidate is left: the main dispatcher goes on."""
+        """No candidate is left: the main dispatcher continues."""
         require((s.main == "paused") & forall(s.Target, lambda t: ~s.candidate[t]))
         s.main = "running"

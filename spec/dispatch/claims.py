@@ -19,7 +19,6 @@ class DispatchClaims(DispatchActions):
     """One physical channel; any number of virtual channels, collections, messages and ticks."""
 
     def is_in_range(s, t, m):
-        """The message is the target's, above its first position and up to its last pack."""
         return all_of(s.is_for(t, m), s.ts[m] > s.begins[t], s.ts[m] <= s.upto[t])
 
     @invariant(source="facts 5.2; hazard 50")
@@ -35,7 +34,7 @@ class DispatchClaims(DispatchActions):
 
     @invariant(source="facts 5.2; seed 002 (groupingMsgs)")
     def nothing_else_is_sent(s):
-        """A target has messages of its own only, above its first position, up to its last pack."""
+        """A target has only messages of its own, above its first position, up to its last pack."""
         return forall(s.Target, s.Message, lambda t, m: implies(s.got[t, m], s.is_in_range(t, m)))
 
     @invariant(source="facts 5.2; hazard 50; property 1")
@@ -45,7 +44,7 @@ class DispatchClaims(DispatchActions):
 
     @transition_invariant(source="facts 5.2; hazard 50")
     def packs_come_in_order(before, after):
-        """The packs of a target advance, and what comes lies above the last one."""
+        """The packs of a target advance, and new messages are above the last one."""
         return forall(
             after.Target,
             lambda t: implies(
@@ -60,7 +59,7 @@ class DispatchClaims(DispatchActions):
 
     @invariant(source="facts 5.2; hazard 50")
     def who_is_at_the_main_is_where_it_is(s):
-        """A target of the main dispatcher has all that this has passed, but for a pack in hand."""
+        """A target of the main dispatcher has all messages that this has passed, except a pack being sent."""
         return forall(
             s.Target,
             lambda t: implies(
@@ -72,7 +71,7 @@ class DispatchClaims(DispatchActions):
     @invariant(source="facts 5.2; hazard 50")
     def dispatchers_are_there_for_their_targets(s):
         """There is a main dispatcher as long as it has targets, and a deputy for each target that has one.
-        Who has not come, or is gone, has none, and no pack.
+        Targets that have not come, or have left, have no dispatcher and no pack.
         """
         return all_of(
             (s.main != "none") == exists(s.Target, lambda t: s.where[t] == "main"),
@@ -88,7 +87,7 @@ class DispatchClaims(DispatchActions):
 
     @transition_invariant(source="facts 5.2", frame=True)
     def a_target_has_room_for_one_pack(before, after):
-        """A pack goes to a target that has taken the one before, and fills it."""
+        """A pack goes to a target that has taken the one before."""
         return forall(
             after.Target,
             lambda t: implies(
@@ -110,13 +109,13 @@ class DispatchClaims(DispatchActions):
 
     @leads_to(source="facts 5.2; property WL")
     def ticks_reach_who_takes_them(s, t: DispatchActions.Target, ts: DispatchActions.Ts):
-        """A target that takes its packs gets every tick, or goes, whatever the others do."""
+        """A target that takes its packs gets every tick, or leaves, whatever the others do."""
         waits = s.is_served(t) & ~s.slow[t] & (s.tick >= ts)
         return waits, (s.upto[t] >= ts) | (s.where[t] == "gone")
 
     @reachable(after="split", source="facts 5.2")
     def a_slow_target_is_split_off(before, after, t):
-        """A target that takes nothing waits for a deputy, while another one has the pack."""
+        """A target that takes no pack waits for a deputy, while another one has the pack."""
         return exists(after.Target, lambda u: (u != t) & (after.upto[u] == after.main_at))
 
     @reachable(after="take_late", source="facts 5.2")
@@ -136,7 +135,7 @@ class DispatchClaims(DispatchActions):
 
     @reachable(after="merge", source="facts 5.2; hazard 50")
     def the_second_check_fails(before, after, t):
-        """One of the two went on between both checks."""
+        """One of the two advanced between both checks."""
         return after.where[t] == "deputy"
 
     @reachable(after="send_main", source="seed 002 (groupingMsgs)")

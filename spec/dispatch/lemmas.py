@@ -1,4 +1,4 @@
-"""Inductive lemmas: why splits and merges lose nothing, for any number of targets and packs."""
+"""Inductive lemmas: why splits and merges lose no message, for any number of targets and packs."""
 
 from tidemark.spec.dispatch.ranking import DispatchRanking
 from tidemark.spec.language import all_of, forall, implies, lemma
@@ -13,7 +13,7 @@ class Dispatch(DispatchRanking):
 
     @lemma(source="facts 5.1")
     def ticks_are_those_of_the_log(s):
-        """The last tick is the greatest; what was read is in the log."""
+        """The last tick is the greatest; messages that were read are in the log."""
         return all_of(
             forall(s.Ts, lambda x: implies(s.is_tick[x], (x > 0) & (x <= s.tick))),
             s.is_end(s.tick),
@@ -23,7 +23,7 @@ class Dispatch(DispatchRanking):
 
     @lemma(source="facts 5.2")
     def the_main_goes_from_tick_to_tick(s):
-        """The pack in hand has one tick, and was read. While there is no main dispatcher, it is nowhere."""
+        """The current pack has one tick, and was read. Without a main dispatcher its place is 0."""
         return all_of(
             implies(s.main == "none", s.main_at == 0),
             s.main_from <= s.main_at,
@@ -36,7 +36,7 @@ class Dispatch(DispatchRanking):
 
     @lemma(source="facts 5.2")
     def positions_are_ends_of_packs(s):
-        """First position, present position, last pack."""
+        """First position, present position and last pack are in order, and ends of packs."""
         return forall(
             s.Target,
             lambda t: all_of(
@@ -53,7 +53,7 @@ class Dispatch(DispatchRanking):
 
     @lemma(source="facts 5.2")
     def who_is_owed_is_at_the_main(s):
-        """Parts of a pack are owed to targets of a main dispatcher that runs; they have all before it."""
+        """Unsent parts of a pack belong to targets of a running main dispatcher that have all before it."""
         return forall(
             s.Target,
             lambda t: all_of(

@@ -1,7 +1,8 @@
-"""Why ticks reach who takes them, for any number of targets: what is left to do, and who does it.
+"""Why ticks reach targets that take their packs, for any number of targets: measures and actions.
 
-A target is at the main dispatcher, waits, or has a deputy. It gets the next pack before it can come round
-again: who is split off has a deputy behind the main dispatcher, and is not merged before it has caught up.
+A target is at the main dispatcher, waits, or has a deputy. It gets the next pack before it returns to the
+same state: a target that is split off has a deputy behind the main dispatcher, and is merged when it has
+caught up.
 """
 
 from tidemark.spec.dispatch.claims import DispatchClaims
@@ -16,30 +17,26 @@ class DispatchRanking(DispatchClaims):
         return all_of(s.is_served(t), ~s.slow[t], s.tick >= ts, s.upto[t] < ts)
 
     def next_tick(s, at):
-        """The first tick above."""
         return least(s.Ts, lambda x: s.is_tick[x] & (x > at), default=0)
 
     def waits_for_a_pack(s, t):
-        """The target is at the main dispatcher and has all that this has read."""
         return (s.where[t] == "main") & ~s.owed[t]
 
     def reads_from(s, t):
-        """Where its next pack begins."""
         return ite(s.where[t] == "deputy", s.deputy_at[t], s.main_at)
 
     def is_to_be_read(s, t, m):
-        """The message is in the next pack, and was not read."""
         reads = (s.where[t] == "deputy") | s.waits_for_a_pack(t)
         return all_of(reads, s.logged[m], ~s.handed[m], s.ts[m] <= s.next_tick(s.reads_from(t)))
 
     def turn(s, t):
-        """Steps that are left: to the main dispatcher, from in front of it; behind it, to a deputy."""
+        """Remaining steps: to the main dispatcher, from in front of it; behind it, to a deputy."""
         to_main = ite(s.where[t] == "waiting", 2, ite(s.where[t] == "deputy", 1, 0))
         to_deputy = ite(s.where[t] == "main", 2, ite(s.where[t] == "waiting", 1, 0))
         return ite(s.upto[t] >= s.main_at, to_main, to_deputy)
 
     def merge_steps(s, t):
-        """Steps that are left of a merge, to come or under way."""
+        """Remaining steps of a merge, to come or under way."""
         stale = (s.deputy[t] == "paused") & (s.main != "paused")
         to_come = ite((s.deputy_at[t] == s.main_at) | (s.main == "none"), 3, 0)
         under_way = ite(s.candidate[t], ite(s.deputy[t] == "running", 2, 1), to_come)
@@ -53,12 +50,11 @@ class DispatchRanking(DispatchClaims):
         return any_of(s.where[u] == "absent", s.where[u] == "waiting", at_deputy)
 
     def has_candidates(s):
-        """A merge is under way."""
         return exists(s.Target, lambda u: s.candidate[u])
 
     @rank("ticks_reach_who_takes_them")
     def what_a_target_waits_for(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """Targets that go and come; its own packs, turns and merges; others at the main dispatcher."""
+        """Targets that leave and come; its own packs, turns and merges; others at the main dispatcher."""
         return (
             each(s.Target, lambda u: s.where[u] != "gone"),
             each(s.Target, lambda u: s.where[u] == "absent"),
@@ -80,7 +76,6 @@ class DispatchRanking(DispatchClaims):
     # ---- it waits for a dispatcher ----
 
     def least_position(s):
-        """The least position of those that wait."""
         return least(
             s.Ts,
             lambda x: exists(s.Target, lambda u: (s.where[u] == "waiting") & (s.position[u] == x)),
@@ -89,41 +84,35 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="build_main")
     def a_main_is_built(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """There is none."""
         waits = s.has_to_come(t, ts) & (s.where[t] == "waiting")
         return waits & (s.main == "none"), (s.least_position(),)
 
     @helpful("ticks_reach_who_takes_them", action="start_deputy")
     def it_gets_a_deputy(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """There is a main dispatcher."""
         waits = s.has_to_come(t, ts) & (s.where[t] == "waiting")
         return waits & (s.main != "none"), (t,)
 
     # ---- it has a deputy ----
 
     def has_a_deputy(s, t, ts, stage):
-        """Its deputy is so far."""
+        """Its deputy is in this state."""
         return all_of(s.has_to_come(t, ts), s.where[t] == "deputy", s.deputy[t] == stage)
 
     @helpful("ticks_reach_who_takes_them", action="merge")
     def its_merge_ends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The deputy is paused."""
         return s.has_a_deputy(t, ts, "paused"), (t,)
 
     @helpful("ticks_reach_who_takes_them", action="take")
     def it_takes_its_pack(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """That of its deputy, or of the main dispatcher when the next is there."""
         owed = s.has_to_come(t, ts) & (s.where[t] == "main") & s.owed[t]
         return (s.has_a_deputy(t, ts, "running") | owed) & s.full[t], (t,)
 
     @helpful("ticks_reach_who_takes_them", action="read")
     def its_deputy_reads(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, m: DispatchClaims.Message):
-        """A message of the next pack."""
         return all_of(s.has_a_deputy(t, ts, "running"), ~s.full[t], s.is_to_be_read(t, m)), (m,)
 
     @helpful("ticks_reach_who_takes_them", action="send_deputy")
     def its_deputy_sends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The next pack was read."""
         whole = forall(s.Message, lambda m: ~s.is_to_be_read(t, m))
         ready = all_of(s.has_a_deputy(t, ts, "running"), ~s.full[t], whole)
         return ready, (t, s.next_tick(s.deputy_at[t]))
@@ -132,41 +121,34 @@ class DispatchRanking(DispatchClaims):
 
     @helpful("ticks_reach_who_takes_them", action="send_main")
     def the_main_sends(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """To it, or to another before it takes the next pack."""
         concerns = (u == t) | s.waits_for_a_pack(t)
         return all_of(s.has_to_come(t, ts), s.where[t] == "main", concerns, s.owed[u], ~s.full[u]), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="split")
     def another_is_split_off(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """It does not take its pack."""
         return all_of(s.has_to_come(t, ts), s.waits_for_a_pack(t), s.owed[u], s.full[u]), (u,)
 
     def is_idle(s, t, ts, stage):
-        """The main dispatcher of the target is so far, and has no pack in hand."""
+        """The main dispatcher of the target is in this state, and has no unsent pack."""
         return all_of(s.has_to_come(t, ts), s.waits_for_a_pack(t), s.main == stage, ~s.is_busy())
 
     @helpful("ticks_reach_who_takes_them", action="read")
     def the_main_reads(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, m: DispatchClaims.Message):
-        """A message of the next pack."""
         return s.is_idle(t, ts, "running") & s.is_to_be_read(t, m), (m,)
 
     @helpful("ticks_reach_who_takes_them", action="read_main")
     def the_main_takes_a_pack(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """The next pack was read."""
         whole = forall(s.Message, lambda m: ~s.is_to_be_read(t, m))
         return s.is_idle(t, ts, "running") & whole, (s.next_tick(s.main_at),)
 
     @helpful("ticks_reach_who_takes_them", action="pause_deputy")
     def a_candidate_is_paused(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """The main dispatcher waits for it."""
         return all_of(s.is_idle(t, ts, "paused"), s.candidate[u], s.deputy[u] == "running"), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="merge")
     def a_candidate_is_merged(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts, u: DispatchClaims.Target):
-        """Or goes on alone."""
         return all_of(s.is_idle(t, ts, "paused"), s.candidate[u], s.deputy[u] == "paused"), (u,)
 
     @helpful("ticks_reach_who_takes_them", action="resume_main")
     def the_main_goes_on(s, t: DispatchClaims.Target, ts: DispatchClaims.Ts):
-        """No candidate is left."""
         return s.is_idle(t, ts, "paused") & ~s.has_candidates(), ()

@@ -1,20 +1,20 @@
-"""Recovery of a data node's flow graph as the design of 2021 has it: a position for each segment; the steps.
+"""Recovery of a data node's flow graph in the design of 2021: a position for each segment; the steps.
 
 The log of a virtual channel is a sequence of packs; a pack may have rows of several segments. The node reads
 pack after pack into buffers. A flush of a segment uploads its rows. Then one save records the binlogs, the
 segment's position, and the positions of all other segments that the node has met. After a crash the node
-seeks the earliest of these positions, and drops, for each segment, what its position says is stored. The
-claims stand in ``spec/flowgraph/claims.py``.
+seeks the earliest of these positions, and drops, for each segment, the rows that its position marks as
+stored. The claims are in ``spec/flowgraph/claims.py``.
 
-Sources: seed 003; hazards 46 and 47. This is the design with positions of one meaning: everything of the
-segment at or below is stored. What the design says otherwise is a variant with its own verdict.
+Sources: seed 003; hazards 46 and 47. This is the design with positions of one meaning: all rows of the
+segment at or below are stored. Where the design differs, a variant has its own verdict.
 
 How it is cut:
 
 - ``save`` records everything in one step: the design asks for "together or not at all". A save whose answer
   is lost is a save, then a crash, or the same save again, which records the same binlogs.
 - A segment is not sealed: "auto flush is a valid flush", and flushed rows stay in the list of the segment.
-- Positions are numbers of packs. Reading during an upload goes on.
+- Positions are numbers of packs. The node reads on during an upload.
 """
 
 from tidemark.spec.language import (
@@ -43,10 +43,10 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     Position = Nat()
     Faults = Nat()
 
-    FIRST_BEFORE: Bool = option(True)  # the position of a segment without a flush lies before its first pack
-    DROPS_AT: Bool = option(True)  # what lies at the position is dropped, too
-    SEEKS_AFTER: Bool = option(True)  # reading goes on behind the position that is sought
-    KNOWS_THE_TIME: Bool = option(True)  # the time of recovery lies behind all that was read before
+    FIRST_BEFORE: Bool = option(True)  # the position of a segment without a flush is before its first pack
+    DROPS_AT: Bool = option(True)  # rows at the position are dropped, too
+    SEEKS_AFTER: Bool = option(True)  # reading continues behind the sought position
+    KNOWS_THE_TIME: Bool = option(True)  # the time of recovery is behind all rows that were read before
 
     row: Set[Position, Segment] = constant()  # the pack has rows of the segment
 
@@ -70,10 +70,10 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     reached: Position = 0  # the last pack that was read, ever
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_dropped(s, p, g):
-        """A recovered node takes the rows of the pack for stored."""
+        """A recovered node drops the rows of the pack as stored."""
         behind = ite(s.DROPS_AT, p <= s.dropped[g], p < s.dropped[g])
         return behind & (p <= s.threshold)
 
@@ -127,7 +127,7 @@ class FlowGraphActions(Protocol, name="flowgraph"):
 
     @action(source="seed 003")
     def crash(s):
-        """The memory is lost, at any moment; a save that fails for good ends the node too."""
+        """The memory is lost, at any moment; a save that fails for good ends the node, too."""
         require(s.alive)
         s.faults = s.faults + 1
         s.alive = False

@@ -11,7 +11,7 @@ class FlowGraphClaims(FlowGraphActions):
 
     @invariant(source="seed 003")
     def no_row_is_lost(s):
-        """While the node lives, each row up to the last pack is stored, buffered or uploaded."""
+        """While the node runs, each row up to the last pack is stored, buffered or uploaded."""
         return forall(
             s.Position,
             s.Segment,
@@ -23,14 +23,14 @@ class FlowGraphClaims(FlowGraphActions):
 
     @invariant(source="seed 003; hazard 46")
     def no_row_is_stored_twice(s):
-        """A row that is stored is not buffered or uploaded again."""
+        """A stored row is not buffered or uploaded again."""
         return forall(
             s.Position, s.Segment, lambda p, g: ~(s.stored[p, g] & (s.buffered[p, g] | s.flying[p, g]))
         )
 
     @invariant(source="seed 003; hazard 46")
     def a_position_says_what_is_stored(s):
-        """Everything of a segment at or below its saved position is stored, and nothing above it."""
+        """Exactly the rows of a segment at or below its saved position are stored."""
         return forall(
             s.Position,
             s.Segment,
@@ -59,5 +59,5 @@ class FlowGraphClaims(FlowGraphActions):
 
     @reachable(after="crash", source="seed 003")
     def a_crash_during_recovery(before, after):
-        """The node dies again before it has read what it had read before."""
+        """The node crashes again before it has read as far as before."""
         return (before.read < before.reached) & (before.faults > 0)

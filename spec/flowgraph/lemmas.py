@@ -21,7 +21,7 @@ class FlowGraph(FlowGraphClaims):
 
     @lemma(source="seed 003")
     def an_upload_takes_what_was_read(s):
-        """Rows of an upload lie at or below the pack at which it began; what is buffered since lies above."""
+        """Rows of an upload are at or below the pack at which it began; rows buffered since are above."""
         return forall(
             s.Position,
             s.Segment,
@@ -50,7 +50,7 @@ class FlowGraph(FlowGraphClaims):
 
     @lemma(source="seed 003")
     def what_is_stored_was_read(s):
-        """Stored rows lie at or below the last pack that was read, and belong to known segments."""
+        """Stored rows are at or below the last pack that was read, and belong to known segments."""
         return forall(
             s.Position,
             s.Segment,
@@ -59,7 +59,7 @@ class FlowGraph(FlowGraphClaims):
 
     @lemma(source="seed 003")
     def known_segments_are_met(s):
-        """A node that lives has met all segments of the store; the store has positions of no other."""
+        """A running node has met all segments of the store; the store has positions of no other."""
         return forall(
             s.Segment,
             lambda g: (
@@ -72,7 +72,7 @@ class FlowGraph(FlowGraphClaims):
 
     @lemma(source="seed 003")
     def what_is_not_met_lies_behind_all_positions(s):
-        """Rows of a segment that was not met lie behind each position, in memory and in the store."""
+        """Rows of a segment that was not met are behind each position, in memory and in the store."""
         return forall(
             s.Position,
             s.Segment,
@@ -85,7 +85,7 @@ class FlowGraph(FlowGraphClaims):
 
     @lemma(source="seed 003")
     def a_segment_is_met_with_its_first_row(s):
-        """No row of a segment that is not met lies in what was read."""
+        """No row of a segment that was not met has been read."""
         return forall(
             s.Position,
             s.Segment,

@@ -1,13 +1,13 @@
 """Write buffer, sync, flush and channel checkpoint of one virtual channel.
 
-What is described: a data node consumes the channel's log pack by pack, keeps rows in memory per segment,
-writes them to object storage in sync tasks, has them recorded by the data coordinator, and moves the
-channel's checkpoint there; a client asks for a flush and polls until the checkpoint has reached the flush
-timestamp; after a crash everything is rebuilt from the checkpoint.
+A data node consumes the channel's log pack by pack, keeps rows in memory per segment, writes them to object
+storage in sync tasks, has the data coordinator record them, and moves the channel's checkpoint there; a
+client asks for a flush and polls until the checkpoint has reached the flush timestamp; after a crash the node
+rebuilds its state from the checkpoint.
 
 Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush and checkpoint), facts 7 to 10.
 This is the protocol as it is *meant*. Where the code of the seeds does something else, a subclass in
-``models/protocols/flush/mutants`` says so and its verdict is decided, not assumed.
+``models/protocols/flush/mutants`` says so, with its own verdict.
 
 Position p is a place in the log; the pack that ends at p carries at most one row, whose timestamp is p.
 Positions are typed by their meaning: an END position p means that rows with ts <= p are done, a START
@@ -38,9 +38,7 @@ from tidemark.spec.language import (
 
 
 class FlushActions(Protocol, name="flush"):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     Segment = Sort()
     Position = Nat()
@@ -60,7 +58,7 @@ class FlushActions(Protocol, name="flush"):
     )  # start positions include the first row (a misreading that the seeds allow)
     SEALS_END: Bool = option(True)  # no row of a segment follows in the log once the segment is sealed
 
-    # What happens in one step here, and in several in ``spec/flush/variants/finer_steps.py``.
+    # One step here, several in ``spec/flush/variants/finer_steps.py``.
     STORED_AT_ONCE: Bool = option(
         True, assumes="The coordinator compares a checkpoint with the stored one and stores it in one step."
     )
@@ -101,11 +99,10 @@ class FlushActions(Protocol, name="flush"):
     # ---- words used below ----
 
     def row_of(s, p, segment):
-        """The log's row at p exists and belongs to the segment."""
         return s.carries[p] & (s.segment_of[p] == segment)
 
     def durable(s, p):
-        """The row at p is recorded by the coordinator (its binlog is then in object storage)."""
+        """The coordinator has recorded the row at p (its binlog is then in object storage)."""
         return s.copies[p] >= 1
 
     def claims(s, position, p):
@@ -125,15 +122,13 @@ class FlushActions(Protocol, name="flush"):
         return (s.held[p] == "buffered") | (s.IN_FLIGHT & (s.held[p] == "syncing"))
 
     def checkpoint(s):
-        """GetCheckpoint: the start position of the earliest unsynced row, else the end position of the
-        last pack.
-        """
+        """GetCheckpoint: the start of the earliest unsynced row, else the end of the last pack."""
         exclusive = least(s.Position, s.pins, default=s.consumed + 1) - 1
         inclusive = least(s.Position, s.pins, default=s.consumed)
         return ite(s.INCLUSIVE, inclusive, exclusive)
 
     def replayed(s, p):
-        """Recovery filter: the segment's recorded position says that this row is stored already."""
+        """Recovery filter: by the segment's recorded position this row is stored already."""
         return p <= s.dml[s.segment_of[p]]
 
     def passes(s, position):
@@ -141,7 +136,7 @@ class FlushActions(Protocol, name="flush"):
         return ite(s.STRICT, position > s.saw_flush_ts, position >= s.saw_flush_ts)
 
     def yield_buffer(s, segment):
-        """The segment's buffer becomes a sync task; from here on its rows are in flight."""
+        """A sync task takes the segment's buffer; from here on its rows are in flight."""
         s.held = each(
             s.Position,
             lambda p: ite(s.row_of(p, segment) & (s.held[p] == "buffered"), "syncing", s.held[p]),
@@ -203,7 +198,7 @@ class FlushActions(Protocol, name="flush"):
         ),
     )  # fmt: skip
     def seal(s, segment: Segment):
-        """The coordinator seals the segment. No row of it follows in the log: what the allocator promises."""
+        """The coordinator seals the segment. As the allocator promises, no row of it follows in the log."""
         require(s.alive & (s.phase[segment] == "growing"))
         require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
         follows = exists(s.Position, lambda p: (p > s.consumed) & s.row_of(p, segment))
@@ -212,7 +207,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 7.3: sealed policy")
     def sync_sealed(s, segment: Segment):
-        """What is left of a sealed segment goes out in its flush task."""
+        """The rest of a sealed segment goes out in its flush task."""
         require(s.alive & (s.phase[segment] == "sealed"))
         require(s.task[segment, s.consumed] == "none")
         s.phase[segment] = "flushing"
@@ -227,7 +222,6 @@ class FlushActions(Protocol, name="flush"):
         s.task[segment, end] = "uploaded"
 
     def first_in_line(s, segment, end):
-        """No earlier task of the segment is unfinished."""
         return ~exists(s.Position, lambda e: (e < end) & (s.task[segment, e] != "none"))
 
     @action(fairness="weak", source="facts 7.6: SaveBinlogPaths")
@@ -242,9 +236,8 @@ class FlushActions(Protocol, name="flush"):
         relies_on=("ownership.one_tenure_is_taken", "ownership.only_an_open_save_brings_rows"),
     )
     def record(s, segment: Segment, end: Position):
-        """The coordinator records the binlogs, unless it has them: also late, and also for a dead node
-        until a new one recovers. Of several nodes it takes from one: what the ownership of the channel
-        promises.
+        """The coordinator records the binlogs, unless it has them: also late, and also for a dead node until
+        a new one recovers. By the promise of the channel's ownership it takes saves of one node only.
         """
         require(any_of(s.task[segment, end] == "sending", s.task[segment, end] == "retrying"))
         require(s.assigned)
@@ -256,7 +249,6 @@ class FlushActions(Protocol, name="flush"):
         return end > s.dml[segment]
 
     def ends_segment(s, segment, end):
-        """The save carries the flush mark."""
         return s.flush_task[segment, end]
 
     def record_rows(s, segment, end):
@@ -275,9 +267,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(source="facts 7.6: retry, also of a save that the coordinator refuses")
     def lose_save(s, segment: Segment, end: Position):
-        """The save fails, is refused, or its answer is lost: it will be sent again, and the first request
-        may still arrive.
-        """
+        """The save fails, is refused, or its answer is lost: it is sent again, and may arrive late."""
         require(s.alive)
         require((s.task[segment, end] == "sending") | (s.task[segment, end] == "recorded"))
         s.task[segment, end] = "retrying"
@@ -291,7 +281,6 @@ class FlushActions(Protocol, name="flush"):
         s.release(segment, end)
 
     def release(s, segment, end):
-        """The task is over."""
         s.held = each(
             s.Position,
             lambda p: ite(
@@ -314,9 +303,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
     def deliver_flush(s, ts: Position):
-        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and after
-        the confirmation.
-        """
+        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and late."""
         require(s.alive & (s.request[ts] != "none"))
         require((s.request[ts] == "asked") | (s.flush_ts < ts))
         s.request[ts] = ite(s.request[ts] == "asked", "delivered", s.request[ts])
@@ -328,7 +315,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 10.3: GetFlushState, cp.ts >= flushTs")
     def confirm_flush(s, ts: Position):
-        """The client polls and is told that its flush is done."""
+        """The client polls, and the coordinator confirms its flush."""
         require(s.is_open(ts) & (s.stored >= ts))
         s.request[ts] = "confirmed"
 
@@ -347,9 +334,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="strong", source="seed 000, Operate: steps 5 and 6; hazard 8")
     def submit_checkpoint(s, due: Bool):
-        """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a
-        flush waits.
-        """
+        """It reads flushTs and submits: without the flush flag if ``due``, with it for a waiting flush."""
         require(s.alive & (s.tick == "have_checkpoint"))
         wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
         submits = due | wanted
@@ -364,7 +349,7 @@ class FlushActions(Protocol, name="flush"):
         s.tick_position = 0
 
     def send(s):
-        """The updater sends its one task."""
+        """The updater sends its only task."""
         s.rpc = "sent"
         s.rpc_position = s.pending_position
         s.in_network[s.pending_position] = True
@@ -378,7 +363,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="seed 000, Start: notify branch; hazard 3")
     def send_by_signal(s):
-        """A flush asked for speed: its flag is cleared before the request is answered."""
+        """The signal of a flush: the updater clears the flag before the request is answered."""
         require(s.alive & (s.rpc == "idle"))
         require(s.signal & s.pending & s.pending_flush)
         s.signal = False
@@ -387,9 +372,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 10.1; hazard 21")
     def store(s, position: Position):
-        """The coordinator takes a request: stores a larger position of the owner, ignores others, answers
-        success always.
-        """
+        """The coordinator stores a larger position of the owner, ignores others, and always succeeds."""
         require(s.in_network[position])
         s.stored = ite(s.assigned, s.accepted(position), s.stored)
         s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
@@ -406,7 +389,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(source="seed 000, updateCheckpoints: failed RPC; facts 9")
     def fail_rpc(s):
-        """The request times out; it may be stored now, later or never. The task stays."""
+        """The request times out; the coordinator may store it now, later or never. The task stays."""
         require(s.alive & ((s.rpc == "sent") | (s.rpc == "stored")))
         s.rpc = "idle"
         s.rpc_position = 0
@@ -421,7 +404,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="seed 001, NotifyCheckpointUpdated; hazard 5")
     def clear_flush_ts(s):
-        """It clears the timestamp if the checkpoint has passed it and nothing has changed it meanwhile."""
+        """It clears the timestamp if the checkpoint has passed it and no flush has changed it since."""
         require(s.alive & (s.rpc == "read"))
         s.flush_ts = ite(
             (s.saw_flush_ts > 0) & s.passes(s.rpc_position) & s.unchanged_flush_ts(), 0, s.flush_ts
@@ -474,9 +457,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 10.4, 7.7; seed 001, recovery")
     def recover(s, seek: Position):
-        """A new owner seeks the checkpoint that was stored when it asked; what the old one still saves is
-        refused from now on.
-        """
+        """A new owner seeks the stored checkpoint of its start; later saves of the old one are refused."""
         require(~s.alive & (seek <= s.stored))
         s.alive = True
         s.assigned = True

@@ -1,7 +1,7 @@
 """Claims about flush and channel checkpoint: safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``; here are the claims about them. Sources: seed 000 (time-tick
-node and checkpoint updater), seed 001 (flush and checkpoint), facts 7 to 10, hazards.
+State and steps are in ``actions``. Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush
+and checkpoint), facts 7 to 10, hazards.
 """
 
 from tidemark.spec.flush.actions import FlushActions
@@ -19,9 +19,7 @@ from tidemark.spec.language import (
 
 
 class FlushClaims(FlushActions):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     # ---- safety ----
 
@@ -44,9 +42,7 @@ class FlushClaims(FlushActions):
         source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6", frame=True
     )
     def reset_only_by_greater_checkpoint(before, after):
-        """While the node lives, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
-        greater than it.
-        """
+        """While the node runs, flushTs falls only to 0, by a strictly greater acknowledged checkpoint."""
         return implies(
             after.alive & (after.flush_ts < before.flush_ts),
             (after.flush_ts == 0) & (before.rpc == "read") & (before.rpc_position > before.flush_ts),
@@ -59,7 +55,7 @@ class FlushClaims(FlushActions):
 
     @transition_invariant(source="facts 10.3; property F")
     def confirmed_means_durable(before, after):
-        """When a client is told that its flush is done, every row at or below its timestamp is durable."""
+        """When the coordinator confirms a flush, every row at or below its timestamp is durable."""
         return forall(
             after.Position,
             after.Position,
@@ -84,7 +80,7 @@ class FlushClaims(FlushActions):
 
     @invariant(source="hazards 5, 6; property FL")
     def flush_request_not_lost(s):
-        """A flush that reached the node is still pending there, or all that it covers is durable."""
+        """A flush that reached the node is still pending there, or all rows that it covers are durable."""
         return forall(
             s.Position,
             lambda t: implies(s.request[t] == "delivered", (s.flush_ts >= t) | s.durable_up_to(t)),
@@ -101,12 +97,12 @@ class FlushClaims(FlushActions):
 
     @invariant(source="facts 7.6, 7.7; B15")
     def flushed_is_recorded(s):
-        """What the node believes flushed is recorded as flushed."""
+        """A segment that the node believes flushed is recorded as flushed."""
         return forall(s.Segment, lambda g: implies(s.phase[g] == "flushed", s.flushed[g]))
 
     @transition_invariant(source="facts 10.2; B15")
     def flushed_is_final(before, after):
-        """Nothing more is recorded for a flushed segment."""
+        """No row is recorded any more for a flushed segment."""
         return forall(
             after.Segment,
             lambda g: implies(before.flushed[g], after.flushed[g] & (after.dml[g] == before.dml[g])),
@@ -114,7 +110,7 @@ class FlushClaims(FlushActions):
 
     @transition_invariant(source="facts 7.9, 10.4", frame="what_is_idle_is_empty")
     def a_dead_node_does_nothing(before, after):
-        """While no node is alive its memory stays as it was; only a save that was sent is recorded."""
+        """While no node is alive its memory stays as it was; only saves that were sent are recorded."""
         return implies(
             ~before.alive & ~after.alive,
             all_of(
@@ -171,30 +167,29 @@ class FlushClaims(FlushActions):
 
     @leads_to(source="seed 001, data consistency; property FL", without=("sync_stale", "send_by_ticker"))
     def flush_completes(s, ts: FlushActions.Position):
-        """A flush that was asked for is confirmed, by the flush policy and the flush signal alone.
+        """A requested flush is confirmed, by the flush policy and the flush signal alone.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``flush-faults-for-ever``): a node that crashes whenever it has recovered saves nothing, and each of
-        its steps that are fair is impossible again and again.
+        Judged within bounds, which limit faults. Without a limit it is false (``flush-faults-for-ever``): a
+        node that crashes after each recovery saves nothing, and each of its fair steps is disabled again and
+        again.
         """
         return s.is_open(ts), ~s.is_open(ts)
 
     @leads_to(source="seed 001, data consistency; property FL: bookkeeping")
     def flush_ts_is_reset(s):
-        """A pending flush timestamp is reset, as long as ticks go on.
+        """A pending flush timestamp is reset, as long as ticks come.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``flush-faults-for-ever``): each request that carries a checkpoint is given up before its answer
-        (``fail_rpc``).
+        Judged within bounds, which limit faults. Without a limit it is false (``flush-faults-for-ever``):
+        each request that carries a checkpoint times out before its answer (``fail_rpc``).
         """
         return s.flush_ts > 0, s.flush_ts == 0
 
     @leads_to(source="seed 000; property CL")
     def checkpoint_advances(s, position: FlushActions.Position):
-        """Whatever is consumed is claimed by the stored checkpoint in the end.
+        """The stored checkpoint reaches every consumed position in the end.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``flush-faults-for-ever``): a node crashes whenever it has recovered.
+        Judged within bounds, which limit faults. Without a limit it is false (``flush-faults-for-ever``): a
+        node crashes after each recovery.
         """
         return s.consumed >= position, s.stored >= position
 
@@ -220,6 +215,22 @@ class FlushClaims(FlushActions):
         """The callback resets a flush timestamp."""
         return (before.flush_ts > 0) & (after.flush_ts == 0)
 
+    @reachable(after="clear_flush_ts", source="seed 001: strictly greater; hazard 5")
+    def an_equal_checkpoint_resets_nothing(before, after):
+        """The acknowledged checkpoint equals the flush timestamp, which stays."""
+        return all_of(
+            before.saw_flush_ts > 0,
+            before.rpc_position == before.saw_flush_ts,
+            after.flush_ts == before.saw_flush_ts,
+        )
+
+    @reachable(after="store", source="seed 001: never past unsynced data")
+    def a_checkpoint_is_stored_below_an_unsynced_row(before, after, position):
+        """The stored checkpoint advances while a later row is buffered or being synced."""
+        return (before.stored < after.stored) & exists(
+            after.Position, lambda p: (p > after.stored) & after.pins(p)
+        )
+
     @reachable(after="crash", source="hazard 15")
     def a_crash_with_rows_in_flight(before, after):
         """A crash meets rows that are being synced."""
@@ -242,7 +253,7 @@ class FlushClaims(FlushActions):
 
     @reachable(after="store", source="facts 10.1; hazard 21")
     def a_late_request_is_ignored(before, after, position):
-        """A checkpoint request that the node has given up arrives after a later one."""
+        """A checkpoint request that has timed out at the node arrives after a later one."""
         return position < before.stored
 
     @reachable(after="finish_sync", source="facts 7.7")

@@ -5,9 +5,7 @@ from tidemark.spec.language import all_of, any_of, forall, implies, lemma
 
 
 class Flush(FlushClaims):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     @lemma(source="facts 7.2")
     def held_rows_are_consumed(s):
@@ -55,19 +53,17 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.1")
     def only_rows_are_recorded(s):
-        """What the log does not carry is not recorded."""
+        """Only rows that the log carries are recorded."""
         return forall(s.Position, lambda p: implies(~s.carries[p], s.copies[p] == 0))
 
     @lemma(source="facts 7.1")
     def buffered_rows_are_not_recorded(s):
-        """A buffered row lies beyond its segment's recorded position."""
+        """A buffered row is beyond its segment's recorded position."""
         return forall(s.Position, lambda p: implies(s.held[p] == "buffered", ~s.replayed(p)))
 
     @lemma(source="facts 7.6")
     def recorded_rows_wait_for_their_task(s):
-        """A row in flight that is recorded already belongs to the task that recorded the segment's
-        position.
-        """
+        """A recorded row in flight belongs to the task that recorded the segment's position."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -78,7 +74,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.6")
     def a_recorded_task_is_recorded(s):
-        """A task that has its answer lies at or below its segment's recorded position."""
+        """A task that has its answer is at or below its segment's recorded position."""
         return forall(s.Segment, s.Position, lambda g, e: implies(s.task[g, e] == "recorded", e <= s.dml[g]))
 
     @lemma(source="facts 7.7")
@@ -94,7 +90,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.7")
     def flushing_segments_have_no_buffer(s):
-        """The flush task took what was left."""
+        """The flush task took all buffered rows."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -142,9 +138,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.7, 10.2")
     def flushed_segments_are_over(s):
-        """A segment recorded as flushed is not growing or sealed again, and has no task beyond its
-        position.
-        """
+        """A segment recorded as flushed is not growing or sealed, and has no task beyond its position."""
         return forall(
             s.Segment,
             s.Position,
@@ -157,22 +151,22 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 9")
     def positions_on_their_way_are_safe(s):
-        """Whatever the time-tick node and the updater hold is a safe checkpoint."""
+        """Every position that the time-tick node or the updater holds is a safe checkpoint."""
         return all_of(s.safe(s.tick_position), s.safe(s.pending_position), s.safe(s.rpc_position))
 
     @lemma(source="facts 9, 10.1")
     def requests_in_the_network_are_safe(s):
-        """So is every request, of whichever owner."""
+        """So is every request in the network, of any owner."""
         return forall(s.Position, lambda q: implies(s.in_network[q], s.safe(q)))
 
     @lemma(source="facts 10.4")
     def a_dead_node_has_no_request(s):
-        """After a crash every unconfirmed flush is to be delivered again."""
+        """After a crash every unconfirmed flush has to be delivered again."""
         return s.alive | forall(s.Position, lambda t: s.request[t] != "delivered")
 
     @lemma(source="seed 000; facts 9")
     def what_is_idle_is_empty(s):
-        """Nothing is left over of a tick, a task or a request that is done, nor of a dead process."""
+        """A finished tick, task or request leaves no state, nor does a dead process."""
         return all_of(
             implies(s.tick == "idle", s.tick_position == 0),
             implies(~s.pending, (s.pending_position == 0) & ~s.pending_flush),

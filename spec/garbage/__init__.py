@@ -1,4 +1,4 @@
-"""Garbage: when the object files of a collection may be deleted, and that they are in the end."""
+"""Garbage: when object files of a collection may be deleted, and that they are in the end."""
 
 from tidemark.spec.garbage.lemmas import Garbage
 

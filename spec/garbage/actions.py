@@ -1,23 +1,23 @@
 """Deletion of object files that no record names: the steps.
 
-A data node writes a file first and has it recorded after. The coordinator records only what comes from the
+A data node writes a file first, and has it recorded afterwards. The coordinator records only files of the
 present term of the channel's owner, and a file carries the term of its writer in its name. A collector lists
-the files, decides of each whether it is garbage, and deletes it later. Garbage is what no record names and
-none can name any more: files of an earlier term without a record. When the channel of a dropped collection
-has been dropped by its owner, after the last message that may belong to it, all its files are garbage, as
-soon as nobody reads them. Its records may go before or after its files. A collection of the same name may be
-created again. The claims are in ``spec/garbage/claims.py``.
+the files, decides for each whether it is garbage, and deletes it later. Garbage is a file that no record
+names or can name any more: one of an earlier term without a record. When the owner has dropped the channel of
+a dropped collection, after the last message that may belong to it, all its files are garbage once no reader
+has them. Its records may go before or after its files. A collection of the same name may be created again.
+The claims are in ``spec/garbage/claims.py``.
 
 Sources: facts 7.6, 7.9, 10.2; hazard 14; B30, B31.
 
 How it is cut:
 
 - One name of a channel. Its terms count on when a collection of the same name is created (``ownership``).
-- That the owner drops the channel behind the last message, and when all is recorded, is in ``ownership``.
+- ``ownership`` shows that the owner drops the channel after the last message, when all is recorded.
 - A file is written as a whole. A node of an earlier term may write its files at any time, and again: it need
-  not know that it was followed. What it has recorded of them is refused.
-- A reader is given a file by its record, and keeps it until it lets go: a reader of a dropped collection does
-  so when its own position has passed the drop.
+  not know that it was replaced. Its saves are refused.
+- A reader gets a file by its record, and keeps it until it lets go: a reader of a dropped collection does so
+  when its own position has passed the drop.
 """
 
 from tidemark.spec.language import (
@@ -53,7 +53,7 @@ class GarbageActions(Protocol, name="garbage"):
     Entry = Enum("none", "named", "replaced")
 
     CHECKS_TERM: Bool = option(True)  # a file of the present term may be named yet
-    WAITS_FOR_READERS: Bool = option(True)  # what is still read is kept
+    WAITS_FOR_READERS: Bool = option(True)  # files with readers are kept
     LISTS_GONE: Bool = option(True)  # files are also looked for where the records are gone
     FILES_FIRST: Bool = option(False)  # the records of a dropped collection wait for its files
 
@@ -74,23 +74,22 @@ class GarbageActions(Protocol, name="garbage"):
     # The collector.
     marked: Set[File] = False  # to be deleted, as was decided
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_over(s, f):
         """The file is of a dropped collection."""
         return s.term_of[f] < s.first
 
     def is_free(s, f):
-        """No reader has the file."""
         return ~s.WAITS_FOR_READERS | forall(s.Reader, lambda r: ~s.reading[r, f])
 
     def is_garbage(s, f):
-        """Nothing names the file, and nothing can name it any more."""
+        """No record names the file, and none can name it any more."""
         passed = ~s.CHECKS_TERM | (s.term_of[f] < s.term)
         return s.is_free(f) & (s.is_over(f) | (passed & (s.entry[f] != "named")))
 
     def may_forget(s):
-        """The records of a dropped collection may go."""
+        """The records of a dropped collection may be removed."""
         no_files = forall(s.File, lambda f: implies(s.is_over(f), ~s.stored[f]))
         return (s.life == "dropped") & (~s.FILES_FIRST | no_files)
 
@@ -98,7 +97,7 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(source="facts 7.6")
     def write(s, f: File):
-        """A node writes a file: also one that is not, or no longer, the owner, and also again."""
+        """A node writes a file: also one that is not the owner, and also again."""
         require(~s.stored[f] & (s.term_of[f] <= s.term))
         s.stored[f] = True
         s.written[f] = True
@@ -118,7 +117,7 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(source="facts 10.4")
     def take(s):
-        """The channel is taken up by a node, in a new term."""
+        """A node takes the channel up, in a new term."""
         require(s.life == "living")
         s.term = s.term + 1
 
@@ -131,13 +130,13 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(source="facts 10.1; B31")
     def forget_files(s):
-        """The records of the files of a dropped collection go, before that of its channel."""
+        """The records of the files of a dropped collection are removed, before that of its channel."""
         require(s.may_forget() & exists(s.File, lambda f: s.is_over(f) & (s.entry[f] != "none")))
         s.entry = each(s.File, lambda f: ite(s.is_over(f), "none", s.entry[f]))
 
     @action(source="facts 10.1; B31")
     def forget(s):
-        """The record of the channel of a dropped collection goes."""
+        """The record of the channel of a dropped collection is removed."""
         require(s.may_forget() & forall(s.File, lambda f: implies(s.is_over(f), s.entry[f] == "none")))
         s.life = "gone"
 
@@ -152,7 +151,7 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(source="facts 10.4")
     def begin_read(s, r: Reader, f: File):
-        """A reader is given a file by the records of a collection that lives."""
+        """A reader gets a file from the records of a living collection."""
         require((s.life == "living") & (s.entry[f] == "named") & ~s.is_over(f))
         s.reading[r, f] = True
 
@@ -173,14 +172,14 @@ class GarbageActions(Protocol, name="garbage"):
 
     @action(fairness="weak", source="facts 7.6, 10.2")
     def delete(s, f: File):
-        """The file is deleted, as was decided, however late."""
+        """The collector deletes a file by its decision, however late."""
         require(s.marked[f])
         s.marked[f] = False
         s.stored[f] = False
 
     @action(source="facts 10.1")
     def restart(s):
-        """The collector crashes: what was decided is forgotten."""
+        """The collector crashes and forgets its decisions."""
         require(exists(s.File, lambda f: s.marked[f]))
         s.marked = each(s.File, lambda f: False)
         s.faults = s.faults + 1

@@ -1,4 +1,4 @@
-"""Claims about garbage: no file that is named or read is deleted, and what nothing names is; witnesses."""
+"""Claims about garbage: which files stay, and which are deleted; witnesses."""
 
 from tidemark.spec.garbage.actions import GarbageActions
 from tidemark.spec.language import all_of, exists, forall, implies, invariant, leads_to, reachable
@@ -16,7 +16,7 @@ class GarbageClaims(GarbageActions):
 
     @invariant(source="facts 7.6, 10.2; property S")
     def files_under_way_are_there(s):
-        """A file of the present term is in the store once it was written: a save may bring it yet."""
+        """A file of the present term stays in the store once it was written: a save may still name it."""
         return forall(
             s.File,
             lambda f: implies(
@@ -39,7 +39,7 @@ class GarbageClaims(GarbageActions):
 
     @leads_to(source="facts 7.9; hazard 14; B30")
     def files_of_a_dropped_collection_go(s, f: GarbageActions.File):
-        """Each file of a dropped collection is deleted in the end: also one that was written too late."""
+        """Each file of a dropped collection is deleted in the end: also one that was written late."""
         return s.stored[f] & s.is_over(f), ~s.stored[f]
 
     @leads_to(source="facts 7.6")
@@ -51,12 +51,12 @@ class GarbageClaims(GarbageActions):
 
     @reachable(after="delete", source="facts 7.6")
     def a_file_without_a_record_goes(before, after, f):
-        """The file of a save that was refused is deleted while the collection lives."""
+        """The file of a refused save is deleted before the collection is dropped."""
         return (before.life == "living") & ~before.is_over(f)
 
     @reachable(after="delete", source="hazard 14")
     def an_old_file_goes_beside_a_new_collection(before, after, f):
-        """A file of the dropped collection is deleted when the next one of its name lives and has a file."""
+        """A file of the dropped collection is deleted when the next one of its name exists and has a file."""
         return all_of(
             before.is_over(f),
             before.life == "living",
@@ -65,7 +65,7 @@ class GarbageClaims(GarbageActions):
 
     @reachable(after="write", source="facts 7.6; hazard 22")
     def a_file_comes_too_late(before, after, f):
-        """A node writes a file when the records of its collection are gone."""
+        """A node writes a file when the records of its collection have been removed."""
         return after.is_over(f) & (after.life != "dropped")
 
     @reachable(after="end_read", source="facts 10.4")

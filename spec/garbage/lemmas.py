@@ -1,4 +1,4 @@
-"""Inductive lemmas: why what was decided to be garbage stays garbage, however late it is deleted."""
+"""Inductive lemmas: why a file that was decided to be garbage stays garbage, however late it is deleted."""
 
 from tidemark.spec.garbage.ranking import GarbageRanking
 from tidemark.spec.language import all_of, any_of, forall, implies, lemma
@@ -19,7 +19,7 @@ class Garbage(GarbageRanking):
 
     @lemma(source="facts 7.6, 10.2")
     def garbage_stays_garbage(s):
-        """What is to be deleted is not named by a living collection, never will be, and is not read."""
+        """No living collection names or will name a file that is to be deleted, and no reader has it."""
         return forall(
             s.File,
             lambda f: implies(

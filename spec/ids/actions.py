@@ -3,11 +3,11 @@
 Rows get primary keys, and tasks get ids. A proxy fetches batches of them from the root coordinator, and gives
 them away in runs: one id to a task, several to the rows of a request. In Milvus the coordinator's side is a
 second timestamp oracle, under a key of its own in the store: it saves the end of its window ahead, and a
-batch is one call with a count. So that side is ``tso``, crashes and changes of the leader included, and is
-not described again. The claims are in ``spec/ids/claims.py``.
+batch is one call with a count. So that side is ``tso``, crashes and changes of the leader included. The
+claims are in ``spec/ids/claims.py``.
 
-``Row`` is what gets one run of consecutive ids: a task, a row, or several rows of one request. A request that
-needs more than a batch has left is several of them.
+``Row`` is the receiver of one run of consecutive ids: a task, a row, or several rows of one request. A
+request that needs more than the rest of a batch is several of them.
 
 Source: seed 004, 6.0.
 """
@@ -58,14 +58,14 @@ class IdsActions(Protocol, name="ids"):
     uses: Set[Row, Batch] = False  # the row has its id from this batch
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_granted(s, b):
         """The coordinator has answered; ids begin at 1."""
         return s.next[b] > 0
 
     def is_apart(s, b, first, last):
-        """No id of the batch lies between these two."""
+        """No id of the batch is between these two."""
         return (s.highest[b] < first) | (last < s.lowest[b])
 
     # ---- the steps ----
@@ -88,8 +88,8 @@ class IdsActions(Protocol, name="ids"):
 
     @action(source="seed 004, 6.0", relies_on=("tso.unique",))
     def answer_again(s, b: Batch, first: Key, last: Key):
-        """The question was delivered twice, and the answer to the other delivery comes: the ids of the
-        first answer are given to nothing. The coordinator need not know the question again.
+        """The question was delivered twice, and the answer to the other delivery arrives: the ids of the
+        first answer are not used. The coordinator need not recognise the question.
         """
         require((s.stage[b] == "answered") & (first >= 1) & (first <= last))
         require(s.is_new(b, first, last))
@@ -98,12 +98,11 @@ class IdsActions(Protocol, name="ids"):
         s.next[b] = first
 
     def is_new(s, b, first, last):
-        """No other batch has one of these ids."""
         return forall(s.Batch, lambda c: implies((c != b) & s.is_granted(c), s.is_apart(c, first, last)))
 
     @action(source="seed 004, 6.0")
     def lose(s, b: Batch):
-        """The question or the answer is lost: its ids are given to nothing; another batch is asked for."""
+        """The question or the answer is lost: its ids are not used; the proxy asks for another batch."""
         require(one_of(s.stage[b], "asked", "answered"))
         s.stage[b] = "lost"
 
@@ -131,7 +130,7 @@ class IdsActions(Protocol, name="ids"):
 
     @action(source="seed 004, 6.0")
     def crash(s, p: Proxy):
-        """A proxy stops: what it has asked for and what it holds is lost."""
+        """A proxy stops: its questions and batches are lost."""
         s.faults = s.faults + 1
         before = s.stage
         s.next = each(

@@ -9,7 +9,7 @@ class IdsClaims(IdsActions):
 
     @invariant(source="seed 004, 6.0; seed 004, 6.6.1: globally unique")
     def ids_are_unique(s):
-        """No two rows have one id, whichever proxies gave them, and whatever was lost."""
+        """No two rows have one id, whichever proxies gave them, in spite of losses."""
         return forall(
             s.Row,
             s.Row,
@@ -38,7 +38,7 @@ class IdsClaims(IdsActions):
 
     @reachable(after="give", source="seed 004, 6.0")
     def ids_of_a_lost_batch_are_left_out(before, after, b, r, last):
-        """An id is given although a smaller one that was granted is given to nothing any more."""
+        """An id is given although a smaller granted one can no longer be given."""
         return exists(
             before.Batch,
             lambda c: all_of(

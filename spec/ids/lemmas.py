@@ -9,7 +9,7 @@ class Ids(IdsClaims):
 
     @lemma(source="seed 004, 6.0")
     def batches_are_apart(s):
-        """No id is in two answers; what is given of a batch lies between its ends."""
+        """No id is in two answers; the given ids of a batch are between its ends."""
         return forall(
             s.Batch,
             lambda b: all_of(

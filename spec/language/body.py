@@ -30,7 +30,7 @@ class Declared:
     environment: dict[str, str] = field(default_factory=dict)
 
     def copy(self, *, family: str) -> Declared:
-        """Independent copy, for a subclass to extend."""
+        """An independent copy, which a subclass extends."""
         return Declared(
             self.family or family,
             dict(self.types),
@@ -49,8 +49,8 @@ class Declared:
 def read_body(cls: type, base: Declared, reserved: frozenset[str], *, name: str = "") -> Declared:
     """The declarations of ``base`` with those of the class body added.
 
-    Values are taken out of the class, so that ``s.<name>`` is looked up as state and never as a class
-    attribute. Raises SpecError for everything that would otherwise silently mean something else.
+    Removes values from the class, so that ``s.<name>`` is looked up as state and never as a class attribute.
+    Raises SpecError for each misuse.
     """
     declared = base.copy(family=name or cls.__name__.lower())
     _read_types(cls, declared)

@@ -52,8 +52,8 @@ anything: Any = Anything()
 def option(value: bool | int | str, *, assumes: str = "") -> Any:
     """A constant with a value: ``STRICT: Bool = option(True)``. A subclass flips it: ``STRICT = False``.
 
-    ``assumes`` says in a sentence what the value assumes about the environment; the argument of the
-    suite lists it, and asks for a variant without it in which something breaks.
+    ``assumes`` says in a sentence what the value assumes about the environment; the argument of the suite
+    lists it, and asks for a variant without it in which a claim breaks.
     """
     return Option(value, assumes)
 
@@ -92,22 +92,20 @@ def action(
 def invariant(*, source: str = "", frame: bool | str = False) -> Callable[[F], F]:
     """Holds in every reachable state.
 
-    ``frame``: it is a frame condition. It says no more than the steps say one by one, so that no other claim
-    is needed to prove it; a text names a lemma that is such a condition itself, and is needed. It is judged
-    like the others, and is not counted among the properties.
+    ``frame=True`` marks a frame condition: the steps keep it one by one, without another claim. A text names
+    a lemma that is such a condition itself and is needed. A frame condition is judged, and not counted among
+    the properties.
     """
     return _marked("invariant", source=source, frame=frame)
 
 
 def lemma(*, source: str = "") -> Callable[[F], F]:
-    """An invariant whose use is to make the others inductive."""
+    """An invariant that makes the others inductive."""
     return _marked("lemma", source=source)
 
 
 def transition_invariant(*, source: str = "", frame: bool | str = False) -> Callable[[F], F]:
-    """Holds of every step: the method takes the state before and the state after. ``frame``: see
-    ``invariant``.
-    """
+    """Holds of every step: the method takes the states before and after. ``frame``: see ``invariant``."""
     return _marked("transition_invariant", source=source, frame=frame)
 
 
@@ -129,25 +127,25 @@ def reachable(*, after: str, source: str = "") -> Callable[[F], F]:
 
 
 def rank(claim: str, *, finitely: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """How far a run is from what a liveness claim promises, for a proof of any size.
+    """How far a run is from the conclusion of a liveness claim, for a proof of any size.
 
     The method has the parameters of the claim and returns one measure or a tuple of them, which are compared
-    like the digits of a number. A measure is a number, a Boolean (false is nearer) or ``each(Sort, ...)``
-    of a condition: the fewer elements fulfil it, the nearer; the elements of a sort are finitely many.
+    like the digits of a number. A measure is a number, a Boolean (false is nearer) or ``each(Sort, ...)`` of
+    a condition: the fewer elements fulfil it, the nearer; the elements of a sort are finitely many.
 
     ``finitely`` names numbers of the state that change finitely often in the runs of which the claim is
-    proved: ``("faults",)``, what every bounded search assumes by its bounds. The proof entry says so too.
+    proved: ``("faults",)``. The proof entry says so too.
     """
     return _marked("rank", claim=claim, finitely=finitely)
 
 
 def helpful(claim: str, *, action: str = "", other: str = "") -> Callable[[F], F]:
-    """One case of why a liveness claim holds: where a fair action, or another liveness claim, helps.
+    """One case of why a liveness claim holds: a fair action, or another liveness claim, helps.
 
-    The method has the parameters of the claim, perhaps followed by further ones, and returns a pair: when it
-    is the case, and the arguments of the action (or of the other claim), a tuple. As long as the case lasts
-    the action with these arguments is possible, and taking it leads to a lower rank. The other claim promises
-    what the case rules out. See docs/guide/lemmas.md.
+    The method has the parameters of the claim, perhaps followed by further ones, and returns a pair: the
+    condition of the case, and the arguments of the action (or of the other claim), a tuple. While the
+    condition holds the action with these arguments is enabled, and taking it lowers the rank. The other claim
+    promises that the condition ends. See docs/guide/lemmas.md.
     """
     if bool(action) == bool(other):
         raise SpecError("a helpful case names one action or one other claim", remedy="Write action=...")

@@ -41,9 +41,8 @@ class AuthorError(SpecError):
 
 
 def place_in(error: BaseException) -> str | None:
-    """``file:line`` in the author's text from which an exception comes; None if no such text was running.
-
-    The innermost line counts that is neither of this package nor of a library.
+    """``file:line`` in the author's text from which an exception comes; None if no such text was running: the
+    innermost line outside this package and libraries.
     """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}:{error.lineno or 1}"

@@ -33,7 +33,7 @@ _Node = TypeVar("_Node", bound=type)
 
 
 def _hashed_once(cls: _Node) -> _Node:
-    """Keep the hash of a node: it runs over the whole tree. It is no field, so it is never pickled."""
+    """Keep the hash of a node, which runs over the whole tree. It is no field, so it is never pickled."""
     computed: Callable[[object], int] = vars(cls)["__hash__"]
 
     def __hash__(self: _Hashed) -> int:
@@ -165,7 +165,7 @@ def children(node: Expr) -> tuple[Expr, ...]:
 def rebuild(node: Expr, parts: tuple[Expr, ...]) -> Expr:
     """``node`` with its direct subexpressions replaced, in the order of ``children``.
 
-    The node itself is given back if no part differs, so that trees share what did not change.
+    Returns the node itself if no part differs, so that trees share unchanged parts.
     """
     if all(new is old for new, old in zip(parts, children(node), strict=True)):
         return node
@@ -245,8 +245,8 @@ def _substitute_binder(
         incoming |= frozenset[str]().union(
             *(free_locals(reads(part)) for part in walk(body) if isinstance(part, Read))
         )
-    # A binder is renamed only if it would capture something that is put in; its new name must differ from
-    # all that is visible in the body.
+    # Rename a binder only if it would capture a replacement; its new name must differ from all that is
+    # visible in the body.
     avoid = set(incoming | free | names)
     fresh = []
     for binder in bound:
@@ -266,7 +266,7 @@ def _substitute_binder(
 
 
 def map_type(node: Expr) -> MapType:
-    """The type of a map-valued node; a wrong node here is a fault of the caller, not of a protocol."""
+    """The type of a map-valued node; a wrong node here is an error of the caller, not of a protocol."""
     if not isinstance(node.type, MapType):
         raise TypeError(f"not a map: {node}")
     return node.type

@@ -58,7 +58,7 @@ def _broken(node: Expr, width: int) -> list[str]:
 
 
 def _operand(node: Expr, width: int) -> list[str]:
-    """In parentheses, if it is over several lines or would be nested."""
+    """In parentheses, if it takes several lines or would be nested."""
     line = render(node)
     if isinstance(node, Apply) and node.op in _JOINED:
         if len(line) + 2 <= width:

@@ -69,7 +69,7 @@ class Protocol:
         trace.assign(name, trace.chosen(new, trace.values[name]))
 
     def _writer(self, name: str, trace: Trace) -> Write:
-        """How one entry of the map ``name``, as it is now, is assigned."""
+        """The assignment to one entry of the map ``name``."""
         seen = trace.values.get(name)
 
         def write(keys: tuple[Expr, ...], value: Liftable) -> None:
@@ -120,12 +120,12 @@ def _trace(cls: type[Protocol]) -> Spec:
 
 
 def ranking_of(cls: type[Protocol], claim: str) -> Ranking:
-    """Why a leads_to of the protocol holds for any size, as its author says it. Raises SpecError."""
+    """The author's ``@rank`` and ``@helpful`` cases for a leads_to. Raises SpecError."""
     return trace_ranking(cls, declared_by(cls), cls.trace(), claim)
 
 
 def ranked_claims(cls: type[Protocol]) -> tuple[str, ...]:
-    """Ids of the leads_to of which the author says why they hold: they have a ``@rank``."""
+    """Ids of the leads_to that have a ``@rank``."""
     names = ranked(cls)
     return tuple(p.id for p in cls.trace().of_kind("leads_to") if p.id.partition(".")[2] in names)
 

@@ -1,4 +1,4 @@
-"""References ``module:name``: how manifests, tasks and command lines name what is written in Python."""
+"""References ``module:name``: how manifests, tasks and command lines name Python objects."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tidemark.spec.language.errors import AuthorError, SpecError, place_in
 
 
 class ReferenceNotFoundError(SpecError):
-    """A reference that leads to nothing, or to something else than what it is used for."""
+    """A reference that does not resolve, or names something of another kind."""
 
     def __init__(self, problem: str, *, remedy: str) -> None:
         super().__init__(problem, remedy=remedy, place="reference")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """An error has to survive the way back from another process."""
+        """The error survives pickling."""
         return (_again, (self.problem, self.remedy))
 
 
@@ -26,11 +26,11 @@ def load_reference(reference: str, *, what: str) -> Any:
 
     Args:
         reference: the reference.
-        what: what is looked for, as messages call it: ``protocol``, ``program``.
+        what: the kind of object, as messages call it: ``protocol``, ``program``.
 
     Raises:
         ReferenceNotFoundError: the text has another form, or there is no such module or name.
-        SpecError: the module cannot be imported, because of an error in its text, or ends the process.
+        SpecError: the module cannot be imported because of an error in its text, or it ends the process.
     """
     module, separator, path = reference.partition(":")
     if not (module and separator and path):
@@ -49,11 +49,11 @@ def load_reference(reference: str, *, what: str) -> Any:
 
 
 def load_module(name: str, *, what: str) -> ModuleType:
-    """The module of a name, for those who look through all that is in it.
+    """The module of a name.
 
     Raises:
         ReferenceNotFoundError: there is no such module.
-        SpecError: it cannot be imported, because of an error in its text, or ends the process.
+        SpecError: it cannot be imported because of an error in its text, or it ends the process.
     """
     return _imported(name, problem=f"no {what} {name!r}", remedy="Correct its name")
 

@@ -1,4 +1,4 @@
-"""A traced protocol: what remains of the Python class, read by every judge."""
+"""A traced protocol, as every judge reads it."""
 
 from __future__ import annotations
 
@@ -71,9 +71,9 @@ class Property:
     """One claim. ``expr`` is about one state, or about two (primed reads): transition invariants, witnesses.
 
     A leads_to claims that every state with ``premise`` (for each value of ``params``) is followed by one with
-    ``expr``; fairness of the actions in ``without`` is not assumed for it. A reachable names in ``after`` the
-    action whose firing the witness speaks about; ``params`` are that action's. A reason is no claim of an
-    author: it is one of the conditions from which a proof concludes a leads_to.
+    ``expr``, without the fairness of the actions in ``without``. A witness names its action in ``after``,
+    whose parameters are ``params``. A reason is no claim of an author: it is one of the conditions from which
+    a proof concludes a leads_to.
     """
 
     id: str
@@ -86,9 +86,7 @@ class Property:
     after: str = ""
     without: tuple[str, ...] = ()
     frame: str | None = None
-    """A frame condition says what the steps say one by one: None if it is none, else the id of the lemma that
-    it needs beside the steps, or nothing.
-    """
+    """None if the claim is no frame condition, else the id of the lemma that it needs, or empty."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +131,7 @@ class Spec:
     assumptions: tuple[Property, ...] = ()
     initially: tuple[Expr, ...] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    """Options whose value is assumed about the environment, each with the sentence that says so."""
+    """Options whose value assumes something about the environment, each with its sentence."""
 
     @property
     def relies_on(self) -> tuple[str, ...]:
@@ -163,7 +161,8 @@ class Spec:
         return tuple(prop for prop in self.properties if prop.kind in kinds)
 
     def with_options(self, values: Mapping[str, Value] | None = None) -> Spec:
-        """The protocol with its options (scalar constants with a value) put in and everything simplified.
+        """The protocol with its options (scalar constants with a value) substituted and everything
+        simplified.
 
         ``values`` overrides declared options and may give values to scalar constants that had none.
         """

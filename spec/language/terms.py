@@ -1,4 +1,4 @@
-"""Symbolic values: what an action's Python code computes with while it is traced."""
+"""Symbolic values: what an action's Python code computes with during tracing."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Write = Callable[[tuple[Expr, ...], Liftable], None]
 
 
 class Symbolic:
-    """Refuses what Python would decide while the protocol is traced; every refusal names the remedy."""
+    """Refuses what Python would decide during tracing; every refusal names the remedy."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
@@ -68,7 +68,7 @@ class Symbolic:
 
 
 class Untyped(Symbolic):
-    """A value whose type is known only where it is assigned or compared."""
+    """A value whose type is known only at its assignment or comparison."""
 
     __slots__ = ()
     __hash__ = None
@@ -355,7 +355,7 @@ def arithmetic(op: Operator, left: Liftable, right: Liftable) -> Term:
 
 
 class PendingChoice(Untyped):
-    """A choice whose type is known only where it is assigned or compared: between names, or whole maps."""
+    """A choice whose type is known only at its assignment or comparison: between names, or whole maps."""
 
     __slots__ = ("condition", "other", "then")
 
@@ -379,7 +379,7 @@ def ite(condition: Liftable, then: Liftable, other: Liftable) -> Any:
 
 
 def implies(premise: Liftable, conclusion: Liftable) -> Term:
-    """Conclusion holds wherever the premise does."""
+    """The conclusion holds wherever the premise does."""
     return Term(fold(Apply(BOOL, "implies", (boolean(premise), boolean(conclusion)))))
 
 
@@ -409,9 +409,7 @@ def maximum(left: Liftable, right: Liftable, *more: Liftable) -> Term:
 
 
 def plain(value: Liftable) -> Term:
-    """A number without the name of its type, which mixes with every number: for the rare place where two
-    kinds of numbers meet.
-    """
+    """A number without the name of its type, which mixes with every number."""
     expr = number(value)
     assert isinstance(expr.type, NumberType)
     return Term(Apply(NumberType("", signed=expr.type.signed), "add", (expr, Const(LITERAL, 0))))

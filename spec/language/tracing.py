@@ -45,7 +45,7 @@ class Trace:
     unused: list[str] = field(default_factory=list)
     """Places of ``when`` that no ``with`` has entered."""
     prefix: str = ""
-    """What the names of variables and constants begin with, where two protocols are spoken of together."""
+    """A prefix of the names of variables and constants, where two protocols occur together."""
 
     def assign(self, name: str, value: Expr) -> None:
         """The variable has this value from now on."""
@@ -76,10 +76,11 @@ class When:
 
 
 def when(condition: Liftable) -> When:
-    """``with when(condition):`` what is assigned or required inside is so only where the condition holds.
+    """``with when(condition):`` limits assignments and requirements to the states in which the condition
+    holds.
 
     The condition speaks about the state at this line. Where it does not hold the step is still taken, with
-    the other assignments; ``require`` is what keeps a step from being taken.
+    the other assignments; ``require`` prevents a step.
     """
     if not _tracing:
         raise SpecError(
@@ -91,7 +92,7 @@ def when(condition: Liftable) -> When:
 
 
 def require(condition: Liftable) -> None:
-    """A conjunct of the guard of the action being traced: the step is possible only where it holds."""
+    """A conjunct of the guard of the action: the step is possible only where it holds."""
     if not _tracing:
         raise SpecError("require outside an action", remedy="Use it in methods marked @action only")
     if under_quantifier():
@@ -118,7 +119,7 @@ def view_of(
 def trace_class(cls: type, declared: Declared) -> Spec:
     """The specification of a protocol class. Raises SpecError with place and remedy."""
     marks = _marks(cls)
-    # What a subclass sets to None is taken out.
+    # A subclass removes an action by setting it to None.
     methods = [(name, mark) for name, mark in marks.items() if getattr(cls, name) is not None]
     tracer = _Tracer(cls, declared, marks)
     actions = tuple(tracer.action(n, m) for n, m in methods if m.role == "action")
@@ -203,7 +204,7 @@ def _condition(value: Liftable, name: str, place: str) -> Expr:
 
 
 def _called(name: str, method: Callable[..., Any], *arguments: object) -> Any:
-    """What a method returns. An exception that its text raises is an error of that text, with its place."""
+    """The result of a method. An exception that its text raises is an error of that text, with its place."""
     try:
         return method(*arguments)
     except SpecError:
@@ -371,7 +372,7 @@ class _Tracer:
         return Case(name, params, _condition(when, name, place), arguments, mark.action, other)
 
     def _helper(self, name: str, mark: Mark, spec: Spec, claim: Property) -> tuple[Local, ...]:
-        """The parameters of the action or claim that helps. Raises SpecError if it may not be relied upon."""
+        """The parameters of the helping action or claim. Raises SpecError if the claim may not rely on it."""
         place = place_of(getattr(self.cls, name))
         if mark.other:
             others = {prop.id.partition(".")[2]: prop for prop in spec.of_kind("leads_to")}

@@ -1,8 +1,8 @@
 """The types of the specification language: ``Bool``, ``Enum``, ``Nat``/``Int``, opaque ``Sort``, total maps.
 
-Nothing else exists. This is what makes one text good both for an unbounded proof and for a packed native
-kernel. A type is named by the class attribute that it is assigned to; two numbers with different names do not
-mix (a position is no counter).
+There are no others: so one text serves an unbounded proof and a packed native kernel. A type is named by the
+class attribute that it is assigned to; two numbers with different names do not mix (a position is no
+counter).
 """
 
 from dataclasses import dataclass, field
@@ -70,7 +70,7 @@ class MapType(Type):
     value: Type = field(default_factory=BoolType)
 
     def __set_name__(self, owner: type, name: str) -> None:
-        """Maps are named by what they map."""
+        """Name the map by its keys and value."""
 
     def __str__(self) -> str:
         return f"Map[{', '.join(map(str, self.keys))}, {self.value}]"

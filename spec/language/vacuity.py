@@ -17,7 +17,7 @@ from tidemark.spec.language.types import BoolType, EnumType, NumberType
 Interval = tuple[float, float]
 Valued = Callable[[tuple[Value, ...]], Value]
 MOST_ASSIGNMENTS = 4096
-"""A condition with more combinations of its atoms is not decided by trying them."""
+"""A condition with more combinations of its atoms is not enumerated."""
 
 
 def check_action(protocol: str, action: Action, *, place: str) -> None:
@@ -105,7 +105,7 @@ def _collect(node: Expr, atoms: dict[Expr, tuple[Value, ...]]) -> None:
 
 
 def _valued(node: Expr, places: dict[Expr, int]) -> Valued:
-    """The value as a function of the values of the atoms, so that trees are hashed once only."""
+    """The value as a function of the values of the atoms, so that trees are hashed only once."""
     if isinstance(node, Const):
         constant = node.value
         return lambda _: constant

@@ -1,8 +1,8 @@
 """Pieces of protocols that are easily written wrong: queue, message bag, quorums, a set as a choice.
 
 A piece is declared in the class body like a type. It adds maps and numbers to the state of the protocol,
-whose names begin with its own, and methods to speak of them. Every judge sees the maps alone, so that a piece
-is good for proofs of any size and for the compiled search.
+whose names begin with its own, and methods over them. Every judge sees the maps alone, so a piece works in
+proofs of any size and in the compiled search.
 """
 
 from tidemark.spec.library.bag import Bag

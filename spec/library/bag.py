@@ -1,4 +1,4 @@
-"""A bag of messages: what was sent and not yet received, in any order."""
+"""A bag of messages that were sent and not yet received, in any order."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tidemark.spec.library.piece import Bound, Piece, fields_of, named, numbered
 
 
 class Bag(Piece):
-    """``asked = Bag(Node, Ballot)``: messages that say a node and a ballot.
+    """``asked = Bag(Node, Ballot)``: messages with a node and a ballot.
 
-    Without ``copies`` a message that is sent again while it is under way is the same one; it is the set
-    ``asked_held``. ``copies=Count`` names a ``Nat``: the bag counts how many are under way, in the map
-    ``asked_held``, and an instance bounds their number.
+    Without ``copies`` a message that is sent twice while it is under way is one message; the bag is the set
+    ``asked_held``. ``copies=Count`` names a ``Nat``: the map ``asked_held`` counts the copies under way, and
+    an instance bounds their number.
     """
 
     def __init__(self, *fields: Any, copies: NumberType | None = None) -> None:
@@ -27,7 +27,7 @@ class Bag(Piece):
         self.view = BoundBag
 
     def declare(self, owner: type) -> None:
-        """Add the map of what is under way."""
+        """Add the map of messages under way."""
         if self.copies is None:
             self.add(owner, "held", Set[self.fields], False)
         else:
@@ -59,7 +59,7 @@ class BoundBag(Bound):
         self.set("held", each(*self.piece.fields, named(*names)(after)))
 
     def take(self, *message: Liftable) -> None:
-        """Receive, or lose, the message: the step is possible only if it is under way."""
+        """Receive, or lose, the message: possible only if it is under way."""
         require(self.has(*message))
         held = self.get("held")
         held[message] = False if self.piece.copies is None else held[message] - 1

@@ -1,6 +1,6 @@
-"""Sets as values: a sort each of whose elements stands for a set. A quorum is one; so is the choice of a set.
+"""Sets as values: each element of a sort stands for a set, a quorum for example.
 
-Which elements a set has is a constant: arbitrary in a proof, which so holds for every family of sets, and a
+Which elements a set has is a constant: arbitrary in a proof, so that it holds for every family of sets, and a
 table in an instance.
 """
 
@@ -43,7 +43,7 @@ class Subsets(Piece):
 class Quorums(Subsets):
     """``majority = Quorums(Quorum, Node)``: sets of nodes of which any two have a common element.
 
-    That they have is the assumption ``majority_meet``. ``majorities`` gives the table for an instance.
+    The assumption ``majority_meet`` says so. ``majorities`` gives the table for an instance.
     """
 
     def declare(self, owner: type) -> None:

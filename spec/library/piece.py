@@ -1,4 +1,4 @@
-"""What the pieces share: how one adds to the class body of a protocol, and how a method of it is called."""
+"""What the pieces share: additions to the class body of a protocol, and calls of a piece's methods."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Bound:
         self.state = state
 
     def get(self, part: str) -> Any:
-        """What the part of the state holds."""
+        """The value of the part of the state."""
         return getattr(self.state, f"{self.piece.name}_{part}")
 
     def set(self, part: str, value: Any) -> None:
@@ -68,7 +68,7 @@ class Bound:
 
 
 def fields_of(piece: str, fields: tuple[Any, ...]) -> tuple[Type, ...]:
-    """The types of what a piece holds. Raises SpecError if there is none, or one is no scalar type."""
+    """The types of a piece's fields. Raises SpecError if there is none, or one is no scalar type."""
     if not fields:
         raise SpecError(
             f"a {piece} of nothing", remedy=f"Name the types of what it holds: {piece}(Kind, Node)"

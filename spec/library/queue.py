@@ -1,4 +1,4 @@
-"""A queue: first in, first out. What is taken leaves no trace, so that equal queues are equal states."""
+"""A queue: first in, first out. Removed items leave no trace, so that equal queues are equal states."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tidemark.spec.library.piece import Bound, Piece, fields_of, named, numbered
 class Queue(Piece):
     """``inbox = Queue(Kind, Node, place=Place)``: items of a kind and a node, one behind the other.
 
-    ``place`` is a ``Nat``; its bound in an instance is how many items the queue holds at most. The state is
-    ``inbox_length`` and the set ``inbox_item`` of (place, fields). An item that is taken moves the others one
-    place to the front, and the last place is empty again. Two lemmas say what the set is: no place has two
-    items, and the places from the length on have none.
+    ``place`` is a ``Nat``; its bound in an instance is the capacity of the queue. The state is
+    ``inbox_length`` and the set ``inbox_item`` of (place, fields). Taking an item moves the others one place
+    to the front and clears the last place. Two lemmas describe the set: no place has two items, and the
+    places from the length on have none.
     """
 
     def __init__(self, *fields: Any, place: Any) -> None:
@@ -73,11 +73,11 @@ class BoundQueue(Bound):
         return self.length == 0
 
     def at(self, place: Liftable, *item: Liftable) -> Term:
-        """The item is at the place; places count from 0, which is taken first."""
+        """The item is at the place; places count from 0, the front."""
         return self.get("item")[(place, *item)]
 
     def first(self, *item: Liftable) -> Term:
-        """The item is the one that is taken next."""
+        """The item is the next one to take."""
         return self.at(0, *item)
 
     def has(self, *item: Liftable) -> Term:
@@ -90,7 +90,7 @@ class BoundQueue(Bound):
         self.set("length", self.length + 1)
 
     def take(self, *item: Liftable) -> None:
-        """Take the item from the front: the step is possible only if it is the first one."""
+        """Take the item from the front: possible only if it is the first one."""
         require(self.first(*item))
         items = self.get("item")
         names = numbered("field", len(self.piece.fields))

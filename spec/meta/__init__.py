@@ -1,4 +1,4 @@
-"""Metadata of a collection: versions at the root coordinator, and what proxies keep of them."""
+"""Metadata of a collection: versions at the root coordinator, and the caches of proxies."""
 
 from tidemark.spec.meta.lemmas import Meta
 

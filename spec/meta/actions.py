@@ -1,20 +1,20 @@
 """Metadata in the caches of proxies: the steps.
 
 The root coordinator holds the schema of a collection, and changes it from version to version. Each proxy
-keeps the version that it was told last. A request takes it from there. Without one it asks the coordinator,
-or joins a fetch that another request of the proxy has begun (a single flight). A change is stored, then each
-proxy that the coordinator knows is told to forget what it has, and then the change is acknowledged. The
-claims are in ``spec/meta/claims.py``.
+caches the last version that it got, and serves requests from there. Without one a request asks the
+coordinator, or joins a fetch that another request of the proxy has begun (a single flight). A change is
+stored, then each proxy that the coordinator knows is told to forget its entry, and then the change is
+acknowledged. The claims are in ``spec/meta/claims.py``.
 
 Sources: seed 002, DDL; seed 004, 6.6.4; facts 12; hazard 36; B42.
 
 How it is cut:
 
 - One collection. A name that points elsewhere, a drop, and a new collection of the same name are versions
-  too: what matters is that the old answer is no longer served.
+  too: the old answer must no longer be served.
 - Changes go one by one, in the order of the DDL queue (``spec/ddl``). The version is the time of the change.
 - An answer and an invalidation carry the version; an invalidation may come again.
-- A request that is served keeps what it was given; what the worker does with it follows.
+- A request that is served keeps its version; the use of it by a worker follows.
 """
 
 from tidemark.spec.language import (
@@ -52,7 +52,7 @@ class MetaActions(Protocol, name="meta"):
 
     VERSIONED: Bool = option(True)  # a proxy refuses an answer that is older than the last invalidation
     FORGETS_FLIGHTS: Bool = option(True)  # an invalidation ends the sharing of the fetches under way
-    STAMPED_LAST: Bool = option(True)  # the change takes its timestamp when all proxies have been told
+    STAMPED_LAST: Bool = option(True)  # the change takes its timestamp when all proxies have answered
     LISTED_FIRST: Bool = option(
         True, assumes="A proxy asks for metadata only after the coordinator knows that it has to be told."
     )
@@ -86,12 +86,12 @@ class MetaActions(Protocol, name="meta"):
     waits: Set[Request, Fetch] = False
     since: Map[Request, Version] = 0  # history: acknowledged when the request began
     after: Map[Request, Version] = 0  # history: changes that had their timestamp before the request's
-    version: Map[Request, Version] = 0  # what it was served
+    version: Map[Request, Version] = 0  # the version that it was served
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def may_serve(s, p):
-        """The proxy runs, and the coordinator has to tell it."""
+        """The proxy runs, and the coordinator has to invalidate its cache."""
         return s.alive[p] & (s.listed[p] | ~s.LISTED_FIRST)
 
     def is_taken(s, f):
@@ -114,7 +114,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(source="facts 12")
     def leave(s, p: Proxy):
-        """The proxy's session ends, and the coordinator tells it nothing any more."""
+        """The proxy's session ends, and the coordinator invalidates it no more."""
         require(s.alive[p] & s.listed[p])
         s.faults = s.faults + 1
         s.listed[p] = False
@@ -178,7 +178,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(fairness="weak", source="facts 12; hazard 36")
     def insert(s, f: Fetch):
-        """The answer is there. The cache takes it if nothing newer is known; all who wait are served."""
+        """The answer arrives. The cache takes it if it knows of nothing newer; all who wait are served."""
         require(s.flight[f] == "answered")
         s.has[s.by[f]] = s.has[s.by[f]] | s.is_taken(f)
         s.cache[s.by[f]] = ite(s.is_taken(f), s.value[f], s.cache[s.by[f]])
@@ -201,7 +201,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(source="seed 004, 6.6.1")
     def cancel(s, r: Request):
-        """A request's client leaves; the fetch goes on for those that wait for it, too."""
+        """A request's client leaves; the fetch continues for others that wait for it."""
         require(one_of(s.stage[r], "begun", "waiting"))
         s.stage[r] = "failed"
         s.waits = each(s.Request, s.Fetch, lambda q, f: s.waits[q, f] & (q != r))
@@ -217,7 +217,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(fairness="weak", source="facts 12")
     def invalidate(s, p: Proxy):
-        """A proxy forgets what it has, and what is under way; the coordinator gets its answer."""
+        """A proxy drops its entry and the fetches under way; the coordinator gets its answer."""
         require(s.changing & s.listed[p] & ~s.told[p])
         s.told[p] = True
         s.has[p] = False
@@ -227,7 +227,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(fairness="weak", source="facts 12")
     def acknowledge(s):
-        """Every proxy has been told: the change is done."""
+        """Every proxy has answered: the change ends."""
         require(s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])))
         s.changing = False
         s.acknowledged = s.current
@@ -235,7 +235,7 @@ class MetaActions(Protocol, name="meta"):
 
     @action(source="seed 002, DDL")
     def stamp(s):
-        """The change takes its timestamp: what has a greater one has to see it."""
+        """The change takes its timestamp: requests with a greater one have to see it."""
         require(s.stamped < s.current)
         require(~s.STAMPED_LAST | ~s.changing)
         s.stamped = s.current

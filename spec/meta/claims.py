@@ -62,7 +62,7 @@ class MetaClaims(MetaActions):
 
     @reachable(after="insert", source="hazard 36")
     def an_old_answer_is_refused(before, after, f):
-        """An answer comes after the invalidation of what it holds."""
+        """An answer arrives after the invalidation of its content."""
         return before.value[f] < before.floor[before.by[f]]
 
     @reachable(after="join", source="B42")

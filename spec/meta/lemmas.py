@@ -18,7 +18,7 @@ class Meta(MetaRanking):
 
     @lemma(source="facts 12")
     def what_was_told_is_known(s):
-        """A proxy that was told of the change keeps nothing older, and takes nothing older."""
+        """A proxy that was invalidated keeps nothing older than the change, and takes nothing older."""
         return forall(
             s.Proxy,
             lambda p: (
@@ -31,7 +31,7 @@ class Meta(MetaRanking):
 
     @lemma(source="facts 12; hazard 36")
     def old_answers_meet_a_floor(s):
-        """An answer on its way is as new as what was acknowledged, or its proxy knows a newer version."""
+        """An answer on its way is as new as the acknowledged version, or its proxy knows a newer one."""
         return forall(
             s.Fetch,
             lambda f: implies(
@@ -42,7 +42,7 @@ class Meta(MetaRanking):
 
     @lemma(source="B42")
     def shared_answers_are_new(s):
-        """A fetch that others may join has no answer that was replaced before its proxy was told."""
+        """A fetch that others may join has no answer that was replaced before its proxy was invalidated."""
         return forall(
             s.Fetch,
             lambda f: (
@@ -68,7 +68,7 @@ class Meta(MetaRanking):
 
     @lemma(source="facts 12")
     def who_waits_gets_what_was_acknowledged(s):
-        """The answer for which a request waits is not older than what it has to see."""
+        """The answer for which a request waits is not older than the version that it has to see."""
         return forall(
             s.Request,
             lambda r: all_of(

@@ -1,7 +1,7 @@
-"""Why requests and changes end, for any number of proxies: what is left to do, and who does it.
+"""Why requests and changes end, for any number of proxies: measures, and the actions that lower them.
 
-That a change ends is of runs in which sessions end finitely often: a proxy that leaves and comes again before
-it is told keeps the change waiting.
+A change ends in runs in which sessions end finitely often: a proxy that leaves and comes again before its
+invalidation delays the change.
 """
 
 from tidemark.spec.language import all_of, each, forall, helpful, implies, one_of, rank
@@ -25,28 +25,23 @@ class MetaRanking(MetaClaims):
         )
 
     def has_to_ask(s, r, f):
-        """The cache is empty, and the proxy asks by this fetch."""
         return all_of(s.stage[r] == "begun", ~s.has[s.at[r]], s.by[f] == s.at[r])
 
     @helpful("a_request_ends", action="hit")
     def the_cache_has_it(s, r: MetaClaims.Request):
-        """It is served."""
         return (s.stage[r] == "begun") & s.has[s.at[r]], (r,)
 
     @helpful("a_request_ends", action="ask")
     def it_asks(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """A fetch is free."""
         return s.has_to_ask(r, f) & (s.flight[f] == "idle"), (r, f)
 
     @helpful("a_request_ends", action="answer")
     def a_question_is_answered(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """The one that it waits for, or another of its proxy."""
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "asked"), (f,)
 
     @helpful("a_request_ends", action="insert")
     def an_answer_comes(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
-        """The one that it waits for, or another of its proxy."""
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "answered"), (f,)
 
@@ -54,15 +49,13 @@ class MetaRanking(MetaClaims):
 
     @rank("a_change_ends", finitely=("faults",))
     def what_a_change_waits_for(s):
-        """Proxies to come, and those that are not told."""
+        """Proxies to come, and those that have not answered."""
         return each(s.Proxy, lambda p: ~s.listed[p]), each(s.Proxy, lambda p: s.listed[p] & ~s.told[p])
 
     @helpful("a_change_ends", action="invalidate")
     def a_proxy_is_told(s, p: MetaClaims.Proxy):
-        """It is listed."""
         return all_of(s.changing, s.listed[p], ~s.told[p]), (p,)
 
     @helpful("a_change_ends", action="acknowledge")
     def all_are_told(s):
-        """Nobody else is listed."""
         return s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])), ()

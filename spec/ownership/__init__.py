@@ -1,4 +1,4 @@
-"""Ownership of a virtual channel: from whom the coordinator takes saves, and how a channel ends."""
+"""Ownership of a virtual channel: whose saves the coordinator takes, and how a channel ends."""
 
 from tidemark.spec.ownership.lemmas import Ownership
 

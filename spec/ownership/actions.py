@@ -1,18 +1,17 @@
 """Ownership of a virtual channel: the steps.
 
 The data coordinator gives a channel to a data node, takes it away, and gives it to another, or to the same
-one again. A node that was followed by another need not know it: it consumes, saves binlogs and reports
-checkpoints as before. The coordinator takes what the present owner sends. When the collection is dropped the
-owner stores what is left and has the channel dropped; the checkpoint then is greater than all others, until
-it is collected. A collection of the same name may be created again. The claims are in
-``spec/ownership/claims.py``.
+one again. A replaced node need not know it: it consumes, saves binlogs and reports checkpoints as before. The
+coordinator takes requests of the present owner only. When the collection is dropped the owner stores the rest
+and has the channel dropped; the checkpoint then is greater than all others, until it is collected. A
+collection of the same name may be created again. The claims are in ``spec/ownership/claims.py``.
 
 Sources: seed 001, recovery; facts 7.9, 10.1, 10.2, 10.4; hazards 14, 22; B19, B27, B29, B30, B31.
 
 How it is cut:
 
-- A tenure is what a process holds of the channel, from the moment when it is given the channel on. A process
-  that crashes, or a channel that moves, ends no tenure: what was sent may arrive at any time, and again.
+- A tenure is one process' possession of the channel, from the moment when it is given the channel. A process
+  that crashes, or a channel that moves, ends no tenure: its messages may arrive at any time, and again.
 - The epoch counts tenures. A node comes back with its old id, a tenure never.
 - Each tenure has one save of a segment on the way at a time (its key lock). The last one is kept: it may
   arrive again after its answer. Earlier ones are behind the recorded position.
@@ -103,18 +102,17 @@ class OwnershipActions(Protocol, name="ownership"):
     asks: Set[Tenure] = False  # it has asked that the channel be dropped
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_row(s, p):
         """The collection has a row here."""
         return all_of(s.carries[p], s.start < p, ~s.ended | (p <= s.end))
 
     def is_settled(s, p):
-        """The row is recorded, or its segment is dropped."""
         return (s.copies[p] >= 1) | (s.record[s.segment_of[p]] != "kept")
 
     def is_taken(s, t):
-        """The coordinator takes what this tenure sends."""
+        """The coordinator takes requests of this tenure."""
         same_node = exists(s.Tenure, lambda u: (s.epoch_of[u] == s.epoch) & (s.of[u] == s.of[t]))
         return all_of(s.assigned, s.epoch_of[t] > 0, ite(s.BY_EPOCH, s.epoch_of[t] == s.epoch, same_node))
 
@@ -131,14 +129,13 @@ class OwnershipActions(Protocol, name="ownership"):
         return least(s.Position, lambda p: s.holds(t, p), default=s.read[t] + 1) - 1
 
     def is_greater(s, position):
-        """No checkpoint is stored, or a smaller one."""
         return ~s.has_checkpoint | ((s.life != "dropped") & (position > s.stored))
 
     # ---- the channel moves ----
 
     @action(source="facts 10.4; seed 001, recovery")
     def take(s, t: Tenure):
-        """A node is given the channel: it is told the checkpoint and how far each segment is recorded."""
+        """A node is given the channel, with the checkpoint and the recorded position of each segment."""
         require((s.life == "living") & (s.epoch_of[t] == 0))
         s.epoch = s.epoch + 1
         s.epoch_of[t] = s.epoch
@@ -165,13 +162,13 @@ class OwnershipActions(Protocol, name="ownership"):
 
     @action(source="facts 10.1; hazard 22")
     def give_back(s):
-        """The channel goes back to whom it was taken from, without a new tenure."""
+        """The channel goes back to its former owner, without a new tenure."""
         require((s.life == "living") & ~s.assigned & (s.epoch > 0))
         s.assigned = True
 
     @action(source="facts 7.9")
     def crash(s, t: Tenure):
-        """A process ends. What it has sent is still on the way."""
+        """A process ends. Its messages are still on the way."""
         require(s.alive[t])
         s.alive[t] = False
         s.faults = s.faults + 1
@@ -196,13 +193,12 @@ class OwnershipActions(Protocol, name="ownership"):
 
     @action(source="facts 10.2; B19")
     def record_save(s, t: Tenure, segment: Segment):
-        """A save arrives, and is taken. What is recorded already, or of a dropped segment, counts as done."""
+        """A save arrives, and is taken. Recorded rows, and those of a dropped segment, count as done."""
         require((s.low[t, segment] < s.high[t, segment]) & s.is_taken(t))
         s.add_rows(t, segment)
         s.save[t, segment] = ite(s.save[t, segment] == "sent", "taken", s.save[t, segment])
 
     def add_rows(s, t, segment):
-        """The rows are recorded if they lie behind what is recorded."""
         is_open = (s.record[segment] == "kept") | (s.CREATES & (s.record[segment] == "collected"))
         brings = is_open & (s.high[t, segment] > s.dml[segment])
         s.copies = each(
@@ -236,7 +232,7 @@ class OwnershipActions(Protocol, name="ownership"):
 
     @action(source="facts 10.1; B27, B29")
     def store(s, t: Tenure, position: Position):
-        """A report arrives, now or late, is taken, and is greater than what is stored."""
+        """A report arrives, now or late, is taken, and is greater than the stored checkpoint."""
         require((position > 0) & (position <= s.top[t]) & s.is_taken(t))
         require(s.is_greater(position))
         s.stored = position
@@ -273,7 +269,7 @@ class OwnershipActions(Protocol, name="ownership"):
 
     @action(source="facts 7.9, 10.1; hazard 14; B30")
     def drop(s, t: Tenure):
-        """The request arrives, now or late, and is taken: nothing is taken from now on."""
+        """The request arrives, now or late, and is taken: from now on the coordinator takes no request."""
         require(s.asks[t] & s.is_taken(t))
         s.assigned = False
         s.record = each(

@@ -20,7 +20,7 @@ class OwnershipClaims(OwnershipActions):
 
     @invariant(source="seed 001, GetCheckpoint; facts 10.1; property S")
     def checkpoint_before_earliest_unsettled(s):
-        """No row that the stored checkpoint claims is missing from the records, whoever has reported it."""
+        """The records have every row that the stored checkpoint claims, whichever node reported it."""
         return forall(
             s.Position,
             lambda p: implies(s.is_row(p) & (p <= s.stored), s.is_settled(p)),
@@ -42,12 +42,12 @@ class OwnershipClaims(OwnershipActions):
 
     @invariant(source="hazard 22; B27")
     def one_tenure_is_taken(s):
-        """However many nodes believe that they own the channel, the coordinator takes from one of them."""
+        """The coordinator takes requests of one node, however many believe that they own the channel."""
         return forall(s.Tenure, s.Tenure, lambda t, u: implies(s.is_taken(t) & s.is_taken(u), t == u))
 
     @invariant(source="facts 10.2; B19", frame=True)
     def only_an_open_save_brings_rows(s):
-        """A save whose answer its tenure has brings nothing, however late it comes again."""
+        """A save whose answer its tenure has brings no row, however late it comes again."""
         return forall(
             s.Tenure,
             s.Segment,

@@ -1,4 +1,4 @@
-"""Inductive lemmas: why nothing is lost or stored twice however a channel moves."""
+"""Inductive lemmas: why no row is lost or stored twice however a channel moves."""
 
 from tidemark.spec.language import all_of, forall, implies, ite, lemma
 from tidemark.spec.ownership.ranking import OwnershipRanking
@@ -18,7 +18,7 @@ class Ownership(OwnershipRanking):
 
     @lemma(source="facts 10.4")
     def what_has_not_begun_is_empty(s):
-        """A tenure that has not begun has sent nothing."""
+        """A tenure that has not begun has sent no message."""
         return forall(
             s.Tenure,
             lambda t: implies(
@@ -35,7 +35,7 @@ class Ownership(OwnershipRanking):
 
     @lemma(source="facts 7.2, 7.9")
     def positions_lie_in_the_log(s):
-        """Nothing is known of what no tenure could have read."""
+        """No position is beyond what a tenure could have read."""
         return all_of(
             implies(s.assigned, s.life == "living"),
             implies(s.life != "living", s.ended),
@@ -63,7 +63,7 @@ class Ownership(OwnershipRanking):
 
     @lemma(source="facts 7.6")
     def answered_saves_are_recorded(s):
-        """A save that was taken lies at or below the recorded position, or its segment is dropped."""
+        """A save that was taken is at or below the recorded position, or its segment is dropped."""
         return forall(
             s.Tenure,
             s.Segment,
@@ -75,7 +75,7 @@ class Ownership(OwnershipRanking):
 
     @lemma(source="facts 7.5")
     def what_is_known_is_settled(s):
-        """Every row that a tenure knows to be settled is settled, and so is all below what it reports."""
+        """Every row that a tenure knows to be settled is settled, and so are all rows below its reports."""
         return forall(
             s.Tenure,
             s.Position,
@@ -86,7 +86,7 @@ class Ownership(OwnershipRanking):
 
     @lemma(source="facts 10.2; B19")
     def only_the_owner_records(s):
-        """Beyond what the last tenure knows nothing is recorded but its own save."""
+        """Beyond the knowledge of the last tenure only its own save is recorded."""
         return forall(
             s.Tenure,
             s.Segment,

@@ -1,4 +1,4 @@
-"""Reads of several channels: what one answer shows, and what its further pages show."""
+"""Reads of several channels: the rows of one answer, and of its further pages."""
 
 from tidemark.spec.parts.lemmas import Parts
 

@@ -5,16 +5,16 @@ has its answer when one has come from every channel. Each channel answers at its
 A further page of an iterator, or a further part of a request, names for each channel the moment that the
 first one has shown there. The claims are in ``spec/parts/claims.py``.
 
-Sources: facts 6.1, 6.2; B40. What one channel does is in ``spec/reads``, and is taken from there: an answer
-reaches its guarantee, is exact at its moment, and a further page is of the moment that it names.
+Sources: facts 6.1, 6.2; B40. The behaviour of one channel is taken from ``spec/reads``: an answer reaches its
+guarantee, is exact at its moment, and a further page is of the moment that it names.
 
 How it is cut:
 
 - ``safe[c]`` is the greatest service time of all replicas of a channel. An answer may be older: it comes from
   any of them.
-- A write is in the log in one step, and acknowledged in the same one. A read begins in one step, with the
-  guarantee of its level, which the oracle has issued: ``recent`` are those whose guarantee is the present
-  time of the oracle, like that of a strong read. How they get their timestamps is in ``spec/reads``.
+- A write is logged and acknowledged in one step. A read begins in one step, with the guarantee of its level,
+  which the oracle has issued: ``recent`` are those whose guarantee is the present time of the oracle, like
+  that of a strong read. How they get their timestamps is in ``spec/reads``.
 - The moment of a channel is known before its rows have come: ``look``, then ``collect`` row by row, then
   ``serve``.
 - A first read is its own ``first``. A further page that asks for a channel that the first has not read never
@@ -22,7 +22,7 @@ How it is cut:
 
 An option is another rule: ``ONE_MOMENT``, a read that names one moment for all channels from the beginning.
 The rule of Milvus' iterators, a further page that names the greatest of the first one's moments for all
-channels, is a variant in ``models/protocols/parts``.
+channels, is a variant.
 """
 
 from tidemark.spec.language import (
@@ -81,18 +81,16 @@ class PartsActions(Protocol, name="parts"):
     moment: Map[Read, Channel, Ts] = 0
     seen: Set[Read, Write] = False  # the rows of the answer
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def place(s, w):
-        """The channel of the write."""
         return s.channel[s.key[w]]
 
     def removes(s, d, w, value):
-        """The delete ``d`` removes the row ``w`` at the timestamp ``value``."""
         return all_of(s.logged[d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
     def is_visible(s, w, value):
-        """The row is inserted at or below the timestamp, and no delete lies between."""
+        """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.logged[w],
             ~s.deletes[w],
@@ -114,7 +112,7 @@ class PartsActions(Protocol, name="parts"):
         return (value <= s.safe[c]) & ite(s.is_further(q), value == s.named(q, c), first)
 
     def is_whole(s, q, c):
-        """What has come from the channel is all that is visible at its moment, and nothing else."""
+        """The rows that have come from the channel are exactly those visible at its moment."""
         return forall(
             s.Write,
             lambda w: implies(s.place(w) == c, s.seen[q, w] == s.is_visible(w, s.moment[q, c])),
@@ -124,7 +122,7 @@ class PartsActions(Protocol, name="parts"):
 
     @action(source="facts 3.1, 4", relies_on=("reads.service_time_is_applied",))
     def log(s, w: Write, ts: Ts):
-        """A write is in the log, above every service time of its channel, and its client is told."""
+        """A write is in the log, above every service time of its channel, and acknowledged."""
         require(~s.logged[w])
         require(ts > s.safe[s.place(w)])
         s.logged[w] = True
@@ -162,7 +160,7 @@ class PartsActions(Protocol, name="parts"):
         s.send(q)
 
     def send(s, q):
-        """The channels are asked. What is history of the read is noted."""
+        """The channels are asked, and the history of the read is noted."""
         s.progress[q] = "sent"
         s.known = each(s.Read, s.Write, lambda p, w: ite(p == q, s.logged[w], s.known[p, w]))
 
@@ -172,7 +170,7 @@ class PartsActions(Protocol, name="parts"):
         relies_on=("reads.pages_are_of_one_moment", "reads.moments_are_served"),
     )
     def look(s, q: Read, c: Channel, value: Ts):
-        """A replica of the channel answers: at the moment that was named, or at its service time."""
+        """A replica of the channel answers: at the named moment, or at its service time."""
         require(all_of(s.progress[q] == "sent", s.asks[q, c], s.part[q, c] == "none"))
         require(s.may_be_moment(q, c, value))
         s.part[q, c] = "reading"
@@ -201,7 +199,7 @@ class PartsActions(Protocol, name="parts"):
 
     @action(source="facts 6.1")
     def fail(s, q: Read):
-        """A channel has no answer: the read has none, whatever has come from the others."""
+        """A channel has no answer: the read fails, whatever has come from the others."""
         require(s.progress[q] == "sent")
         s.progress[q] = "failed"
         s.guarantee[q] = 0

@@ -1,7 +1,7 @@
-"""Claims about reads of several channels: what pages and answers show, channel by channel; witnesses.
+"""Claims about reads of several channels: the rows of pages and answers, channel by channel; witnesses.
 
-That an answer of several channels is of one moment is *not* claimed: each channel answers at its own. See the
-variants in ``models/protocols/parts``.
+It is *not* claimed that an answer of several channels is of one moment: each channel answers at its own. See
+``spec/parts/variants``.
 """
 
 from tidemark.spec.language import (
@@ -26,24 +26,22 @@ class PartsClaims(PartsActions):
 
     @assumption(source="facts 6.2")
     def a_page_is_of_a_first_page(s):
-        """What further pages name as the first one is no further page."""
+        """The read that a further page names as its first page is no further page."""
         return forall(s.Read, lambda q: s.first[s.first[q]] == s.first[q])
 
-    # ---- words of the claims ----
+    # ---- helpers ----
 
     def is_answered(s, q):
-        """The client has the rows."""
         return s.progress[q] == "answered"
 
     def is_read(s, q, w):
-        """The read asks the channel of the write."""
         return s.asks[q, s.place(w)]
 
     # ---- safety ----
 
     @invariant(source="facts 6.2; B40; property R")
     def pages_show_what_the_first_has_shown(s):
-        """A further page shows of each channel the rows that the first page has shown of it, no others."""
+        """A further page shows the same rows of each channel as the first page."""
         return forall(
             s.Read,
             s.Write,
@@ -104,7 +102,7 @@ class PartsClaims(PartsActions):
 
     @transition_invariant(source="facts 6.1")
     def answers_are_final(before, after):
-        """What was answered stays as it is."""
+        """Answers do not change."""
         return forall(
             after.Read,
             after.Write,
@@ -124,9 +122,7 @@ class PartsClaims(PartsActions):
 
     @reachable(after="finish", source="facts 6.1")
     def an_answer_is_of_two_moments(before, after, q):
-        """An answer shows a row, and misses an older one of another channel that was acknowledged before the
-        read began.
-        """
+        """An answer shows a row, and misses an older acknowledged one of another channel."""
         return exists(
             after.Write,
             after.Write,

@@ -1,4 +1,4 @@
-"""Inductive lemmas: why what was shown of a channel stays what the channel shows at that moment."""
+"""Inductive lemmas: why a channel shows the same rows at the same moment again."""
 
 from tidemark.spec.language import all_of, forall, implies, lemma, one_of
 from tidemark.spec.parts.ranking import PartsRanking
@@ -25,9 +25,7 @@ class Parts(PartsRanking):
 
     @lemma(source="facts 6.1")
     def parts_are_of_reads(s):
-        """A channel that has looked was asked by a read that has not failed; one that has is part of each
-        answer.
-        """
+        """A channel that has looked was asked by a read that has not failed; answers have all channels."""
         return forall(
             s.Read,
             s.Channel,

@@ -1,4 +1,4 @@
-"""Why a read of several channels ends, for any number of them: what is left to do, and who does it."""
+"""Why a read of several channels ends, for any number of them: a measure, and the actions that lower it."""
 
 from tidemark.spec.language import all_of, each, forall, helpful, implies, ite, rank
 from tidemark.spec.parts.claims import PartsClaims
@@ -8,11 +8,9 @@ class PartsRanking(PartsClaims):
     """Writes, service times and reads of any number of channels; further pages."""
 
     def has_to_look(s, q, c):
-        """The read waits for the channel, which has not looked."""
         return all_of(s.progress[q] == "sent", s.asks[q, c], s.part[q, c] == "none")
 
     def is_to_come(s, q, w):
-        """The channel of the row has looked, and the row has not come."""
         reading = (s.progress[q] == "sent") & (s.part[q, s.place(w)] == "reading")
         return all_of(reading, s.is_visible(w, s.moment[q, s.place(w)]), ~s.seen[q, w])
 
@@ -28,28 +26,23 @@ class PartsRanking(PartsClaims):
 
     @helpful("a_read_ends", action="raise_safe")
     def a_channel_comes_to_the_guarantee(s, q: PartsClaims.Read, c: PartsClaims.Channel):
-        """Its service time rises: the guarantee was issued."""
         return s.has_to_look(q, c) & (s.safe[c] < s.guarantee[q]), (c, s.guarantee[q])
 
     @helpful("a_read_ends", action="look")
     def a_channel_looks(s, q: PartsClaims.Read, c: PartsClaims.Channel):
-        """It is at the guarantee; or at the moment that is named, which it has shown before."""
         moment = ite(s.is_further(q), s.named(q, c), s.guarantee[q])
         return s.has_to_look(q, c) & (s.safe[c] >= s.guarantee[q]), (q, c, moment)
 
     @helpful("a_read_ends", action="collect")
     def a_row_comes(s, q: PartsClaims.Read, w: PartsClaims.Write):
-        """Nothing that is visible at the moment of a channel is still to be written."""
         return s.is_to_come(q, w), (q, w)
 
     @helpful("a_read_ends", action="serve")
     def a_channel_is_done(s, q: PartsClaims.Read, c: PartsClaims.Channel):
-        """All its rows have come."""
         waits = (s.progress[q] == "sent") & (s.part[q, c] == "reading")
         return waits & s.is_whole(q, c), (q, c)
 
     @helpful("a_read_ends", action="finish")
     def the_answer_is_there(s, q: PartsClaims.Read):
-        """Every channel has served."""
         served = forall(s.Channel, lambda c: implies(s.asks[q, c], s.part[q, c] == "served"))
         return (s.progress[q] == "sent") & served, (q,)

@@ -1,4 +1,4 @@
-"""A proxy that is paused past its lease: what becomes of the rows that it appends when it goes on."""
+"""A proxy that is paused past its lease: the fate of the rows that it appends afterwards."""
 
 from tidemark.spec.paused.lemmas import Paused
 

@@ -1,20 +1,20 @@
 """A row on its way from a proxy to durable storage, while the proxy's lease ends.
 
 A proxy gives a row its timestamp and a segment that was assigned before, and appends it later: it may be
-paused in between. When its session has ended, the coordinator no longer waits for it, and the tick passes
-the row's timestamp. A flush seals a segment at a timestamp, waits for the tick, stores what the data node
-has consumed, and the segment is flushed. A row that is appended afterwards is late: it lies behind the
+paused in between. When its session has ended, the coordinator no longer waits for it, and the tick passes the
+row's timestamp. A flush seals a segment at a timestamp, waits for the tick, stores the rows that the data
+node has consumed, and the segment is flushed. A row that is appended afterwards is late: it is behind the
 tick, and names a segment that is flushed. A proxy that does not know of its end also gives new timestamps,
 with its old segment: such a row is not late, and its segment is flushed all the same. The data node takes
 both into memory, where reads see them. A crash loses the memory, and the replay leaves out the rows of
 flushed segments.
 
-This is how the real system was seen to behave (Milvus 2.3.5): rows that are late were followed to their
-flushed segment; rows that are lost without being late were seen too, and that they name an old segment is
-the explanation given here, not a thing that was traced. Four repairs are options, none of which the real
-system has: ``FENCED``, the log refuses a proxy whose session has ended; ``LEASED``, such a proxy answers no
-success; ``REFUSED``, an append that names a flushed segment is refused (the proxy then has to ask for
-another one); ``ABOVE_TICK``, the log refuses a row that lies at or below the tick.
+The real system behaves so (Milvus 2.3.5): late rows were followed to their flushed segment. Rows that are
+lost without being late were seen too; that they name an old segment is the explanation given here, and was
+not traced. Four repairs are options, none of which the real system has: ``FENCED``, the log refuses a proxy
+whose session has ended; ``LEASED``, such a proxy answers no success; ``REFUSED``, an append that names a
+flushed segment is refused (the proxy then has to ask for another one); ``ABOVE_TICK``, the log refuses a row
+at or below the tick.
 
 Sources: hazards 11 and 17; facts 2.4, 3.4, 7.6.
 """
@@ -53,7 +53,7 @@ class PausedActions(Protocol, name="paused"):
     FENCED: Bool = option(False)  # the log refuses what a proxy appends after its session has ended
     LEASED: Bool = option(False)  # a proxy answers success only while its session lasts
     FLUSHES: Bool = option(True)  # segments are flushed; without, a log that is only replayed
-    ABOVE_TICK: Bool = option(False)  # the log refuses what lies at or below the tick
+    ABOVE_TICK: Bool = option(False)  # the log refuses rows at or below the tick
     REFUSED: Bool = option(False)  # an append that names a flushed segment is refused
 
     owner: Map[Row, Proxy] = constant()  # the proxy to which the row is written
@@ -72,23 +72,21 @@ class PausedActions(Protocol, name="paused"):
 
     copy: Map[Row, Copy] = "none"  # what the data node has of a row
     seen: Set[Row] = False  # a read has shown the row
-    replayed: Set[Row] = False  # the row was in the log at a crash: what follows is a replay
+    replayed: Set[Row] = False  # the row was in the log at a crash: it is replayed
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def of_ended(s, r):
-        """The session of the row's proxy has ended."""
         return s.ended[s.owner[r]]
 
     def is_flushed(s, r):
-        """The row's segment is flushed."""
         return s.phase[s.segment[r]] == "flushed"
 
     # ---- the proxy ----
 
     @action(source="facts 3.1; hazard 17")
     def stamp(s, r: Row):
-        """A proxy gives a row its timestamp. While its session lasts, its segment is one that grows."""
+        """A proxy gives a row its timestamp. While its session lasts, its segment is a growing one."""
         require(s.stage[r] == "none")
         require(s.of_ended(r) | (s.phase[s.segment[r]] == "growing"))
         s.issued = s.issued + 1
@@ -106,7 +104,7 @@ class PausedActions(Protocol, name="paused"):
 
     @action(fairness="weak", source="facts 10.1; hazard 11")
     def acknowledge(s, r: Row):
-        """The caller is told that his row is written."""
+        """The proxy acknowledges the row to its caller."""
         require((s.stage[r] == "appended") & ~s.acknowledged[r])
         require(~(s.LEASED & s.of_ended(r)))
         s.acknowledged[r] = True
@@ -115,13 +113,13 @@ class PausedActions(Protocol, name="paused"):
 
     @action(source="facts 2.4; hazard 11")
     def end_session(s, p: Proxy):
-        """The lease of a proxy ends, whether the process lives or not."""
+        """The lease of a proxy ends; the process may still run."""
         require(~s.ended[p])
         s.ended[p] = True
 
     @action(fairness="weak", source="facts 3.4; property W")
     def send_tick(s, ts: Ts):
-        """The tick moves: no proxy that has a session holds a row at or below it."""
+        """The tick moves: no proxy with a session holds a row at or below it."""
         require((ts > s.tick) & (ts <= s.issued))
         require(forall(s.Row, lambda r: implies((s.stage[r] == "stamped") & ~s.of_ended(r), s.ts[r] > ts)))
         s.tick = ts
@@ -130,14 +128,14 @@ class PausedActions(Protocol, name="paused"):
 
     @action(source="facts 7.6")
     def seal(s, g: Segment):
-        """A flush is asked: no further row is assigned to the segment."""
+        """A client asks for a flush: no further row is assigned to the segment."""
         require(s.phase[g] == "growing")
         s.phase[g] = "sealed"
         s.sealed_at[g] = s.issued
 
     @action(fairness="weak", source="facts 7.6; facts 8")
     def flush(s, g: Segment):
-        """The tick has passed the seal and all that the log holds was consumed: the rows are stored."""
+        """The tick has passed the seal and the data node has consumed the log: the rows are stored."""
         require((s.phase[g] == "sealed") & s.FLUSHES)
         require(s.tick >= s.sealed_at[g])
         require(
@@ -153,7 +151,7 @@ class PausedActions(Protocol, name="paused"):
         )
 
     def stored_copy(s, r, g):
-        """What is there of a row after a flush of ``g``."""
+        """The state of a row after a flush of ``g``."""
         return ite((s.copy[r] == "buffered") & (s.segment[r] == g), "durable", s.copy[r])
 
     # ---- the data node ----
@@ -179,5 +177,5 @@ class PausedActions(Protocol, name="paused"):
         s.copy = each(s.Row, s.kept_copy)
 
     def kept_copy(s, r):
-        """What is left of a row after a crash."""
+        """The state of a row after a crash."""
         return ite(s.copy[r] == "buffered", "none", s.copy[r])

@@ -7,7 +7,7 @@ from tidemark.spec.paused.actions import PausedActions
 class PausedClaims(PausedActions):
     """Proxies with leases, one channel with its tick, segments that are flushed, a data node that crashes."""
 
-    # ---- words of the claims ----
+    # ---- helpers ----
 
     def is_there(s, r):
         """The row is stored, in memory, or still to come from the log."""

@@ -37,7 +37,7 @@ class Paused(PausedClaims):
 
     @lemma(source="facts 3.1")
     def only_appended_rows_are_known(s):
-        """What is acknowledged, seen, copied or replayed is in the log."""
+        """Acknowledged, seen, copied and replayed rows are in the log."""
         return forall(
             s.Row,
             lambda r: implies(

@@ -1,22 +1,21 @@
 """Statistics of unfinished tasks and the time tick of one proxy: its state and its steps.
 
-What is described: a proxy takes requests that write; under a lock it fetches a timestamp from the oracle,
-appends the task to its queue and enters the timestamp into the statistics of every physical channel that the
-task uses; workers take tasks from the queue, append their messages to the channels' logs and take the
-timestamp out again. A ticker fetches a timestamp, takes a snapshot of the statistics and publishes for each
-channel a value below which nothing is to come; the reports to the root coordinator read what was published.
+A proxy takes requests that write; under a lock it fetches a timestamp from the oracle, appends the task to
+its queue and enters the timestamp into the statistics of every physical channel that the task uses; workers
+take tasks from the queue, append their messages to the channels' logs and remove the timestamp. A ticker
+fetches a timestamp, takes a snapshot of the statistics and publishes for each channel a value below all
+messages to come; the reports to the root coordinator read the published values.
 
 Sources: seed 002 (task queue, statistics, tick), seed 004 (6.6.1, 6.6.3), facts 3, hazards 12 and 24 to 28.
 This is the protocol as it is *meant*: the tick is seed 002's. Where the design document or an older version
-does something else, a subclass in ``models/protocols/proxy/mutants`` says so.
+differs, a subclass in ``models/protocols/proxy/mutants`` says so.
 
-The oracle is seen from outside: a call is answered with a timestamp greater than every one that was answered
-before the call began (``tso.ordered``). That timestamps are unique is not assumed: the lock makes it so.
+The oracle is seen from outside: it answers a call with a timestamp greater than all that it answered before
+the call began (``tso.ordered``). Uniqueness of timestamps is not assumed: it follows from the lock.
 
-The lock is held by a task from ``ask`` to ``commit``, or to ``fail_ask``. Between them is ``enqueue``,
-which makes the task visible to the workers: a worker may run it before it is committed, but takes its
-timestamp out under the lock. ``committed`` tells the two apart. A produce whose outcome is open ends in
-``late_append`` or ``lose_append``.
+A task holds the lock from ``ask`` to ``commit``, or to ``fail_ask``. Between them is ``enqueue``, which makes
+the task visible to the workers: a worker may run it before it is committed, but removes its timestamp under
+the lock. A produce whose outcome is open ends in ``late_append`` or ``lose_append``.
 """
 
 from tidemark.spec.language import (
@@ -66,7 +65,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     # Tasks and their messages.
     phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # what was issued when the task asked
+    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
     ts: Map[Task, Ts] = 0
     committed: Set[Task] = False
     appended: Set[Task, Channel] = False
@@ -78,7 +77,7 @@ class ProxyActions(Protocol, name="proxy"):
     max_ts: Map[Channel, Ts] = 0
     tracked: Set[Channel, Ts] = False
 
-    # The ticker, and what the root coordinator was told.
+    # The ticker, and the reports to the root coordinator.
     tick: Tick = "idle"
     now: Ts = 0
     now_floor: Ts = 0
@@ -91,18 +90,16 @@ class ProxyActions(Protocol, name="proxy"):
     default: Ts = 0
     reported: Map[Channel, Ts] = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def enqueued(s, t):
-        """The task was appended to the queue; it may be over."""
+        """The task was appended to the queue; it may have ended."""
         return ~any_of(s.phase[t] == "new", s.phase[t] == "asked", s.phase[t] == "stamped")
 
     def holds_lock(s, t):
-        """The task is between ``ask`` and ``commit``."""
         return any_of(s.phase[t] == "asked", s.phase[t] == "stamped", s.enqueued(t) & ~s.committed[t])
 
     def lock_is_free(s):
-        """No task is between ``ask`` and ``commit``, or there is no lock."""
         return implies(s.LOCKED, ~exists(s.Task, s.holds_lock))
 
     def may_append(s, t, c):
@@ -211,20 +208,20 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="hazard 12")
     def lose_append(s, t: Task, c: Channel):
-        """It turns out that the broker never got the message."""
+        """The broker never got the message."""
         require(s.unknown[t, c])
         s.unknown[t, c] = False
 
     @action(fairness="weak", source="seed 004, 6.6.1: Notify")
     def finish(s, t: Task):
-        """The task is over: every message is in its log, or was given up."""
+        """The task has ended: every message is in its log, or was given up."""
         require(s.phase[t] == "running")
         require(forall(s.Channel, lambda c: implies(s.uses[t, c], s.appended[t, c] | s.unknown[t, c])))
         s.phase[t] = "finished"
 
     @action(source="seed 004, 6.6.1: an error returns in advance")
     def fail(s, t: Task):
-        """The task is over with an error: what it has not sent it will not send."""
+        """The task has ended with an error: its unsent messages will not be sent."""
         require(s.phase[t] == "running")
         s.phase[t] = "finished"
 
@@ -242,11 +239,10 @@ class ProxyActions(Protocol, name="proxy"):
         s.max_ts = each(s.Channel, lambda c: ite(s.present[c], s.max_ts[c], 0))
 
     def pop_is_free(s):
-        """The pop needs the lock."""
         return s.lock_is_free()
 
     def removed(s, t, c):
-        """What a pop takes out of the set of a channel."""
+        """The timestamp that a pop removes from the set of a channel."""
         return s.ts[t]
 
     # ---- the tick ----
@@ -290,9 +286,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="seed 002, tick; facts 3.3")
     def publish(s):
-        """What the next reports will say: for a channel with unfinished tasks its own value, else the
-        default.
-        """
+        """The values of the next reports: of a channel with unfinished tasks its own, else the default."""
         require(s.tick == ite(s.NOW_FIRST, "taken", "stamped"))
         s.published = each(
             s.Channel,
@@ -307,7 +301,7 @@ class ProxyActions(Protocol, name="proxy"):
         s.forget_tick()
 
     def moves(s, c):
-        """The channel gets a new value: it is new in the statistics, or its least one has passed the gate."""
+        """The channel gets a new value: it is new in the snapshot, or its least one has passed the gate."""
         return s.snap_present[c] & (~s.follows[c] | (s.snap_min[c] > s.current[c]))
 
     def promise(s, c):
@@ -319,7 +313,6 @@ class ProxyActions(Protocol, name="proxy"):
         return ite(s.follows[c], minimum(s.now + s.interval, s.snap_max[c]), s.now)
 
     def forget_tick(s):
-        """The local variables of the tick are gone."""
         s.tick = "idle"
         s.now = 0
         s.now_floor = 0
@@ -329,9 +322,9 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="seed 002, sendChannelsTimeTickLoop; facts 3.3")
     def report(s):
-        """The root coordinator is told what was published; also again what it has been told."""
+        """The root coordinator gets the published values; perhaps again."""
         s.reported = each(s.Channel, lambda c: ite(s.follows[c], s.published[c], s.idle_value(c)))
 
     def idle_value(s, c):
-        """What is reported of a channel without unfinished tasks."""
+        """The reported value of a channel without unfinished tasks."""
         return s.default

@@ -1,10 +1,10 @@
 """Claims about a proxy's statistics and its tick: safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``. Sources: seed 002 (statistics, tick), seed 004 (6.6),
-facts 3, hazards 12 and 24 to 28.
+State and steps are in ``actions``. Sources: seed 002 (statistics, tick), seed 004 (6.6), facts 3, hazards 12
+and 24 to 28.
 
-What the root coordinator builds on are two invariants: a reported value lies below every timestamp that may
-still be appended, and not above what is handed out from now on.
+The root coordinator relies on two invariants: a reported value is below every timestamp that may still be
+appended, and not above the timestamps that are handed out from now on.
 """
 
 from tidemark.spec.language import (
@@ -24,10 +24,9 @@ from tidemark.spec.proxy.actions import ProxyActions
 class ProxyClaims(ProxyActions):
     """Unfinished tasks and time tick of one proxy."""
 
-    # ---- words of the claims ----
+    # ---- helpers ----
 
     def has_ts(s, t):
-        """The oracle has answered the task."""
         return (s.phase[t] != "new") & (s.phase[t] != "asked")
 
     def is_open(s, t, c):
@@ -35,25 +34,22 @@ class ProxyClaims(ProxyActions):
         return s.uses[t, c] & s.has_ts(t) & (s.phase[t] != "popped")
 
     def value(s, c):
-        """What the next report says of the channel."""
+        """The value that the next report has for the channel."""
         return ite(s.follows[c], s.published[c], s.idle_value(c))
 
     def was_published(before, after):
-        """The step published a tick."""
         return (before.tick == ite(before.NOW_FIRST, "taken", "stamped")) & (after.tick == "idle")
 
     # ---- safety ----
 
     @invariant(source="seed 002, tick; facts 3.3; property W")
     def reported_is_below_all_to_come(s):
-        """What was reported of a channel is below every timestamp that can still be appended to it."""
+        """A channel's reported value is below every timestamp that can still be appended to it."""
         return forall(s.Task, s.Channel, lambda t, c: implies(s.may_append(t, c), s.ts[t] > s.reported[c]))
 
     @invariant(source="facts 3.3; property W")
     def reported_is_given_to_nobody_else(s):
-        """No call that is under way, and none to come, is answered with a reported timestamp or a smaller
-        one.
-        """
+        """No present or later call is answered with a reported timestamp or a smaller one."""
         return forall(
             s.Channel,
             s.Task,
@@ -64,7 +60,7 @@ class ProxyClaims(ProxyActions):
 
     @transition_invariant(source="seed 002, tick; property W")
     def appends_are_above_the_report(before, after):
-        """Nothing is appended at or below what was reported of its channel."""
+        """No message is appended at or below the reported value of its channel."""
         return forall(
             after.Task,
             after.Channel,
@@ -83,7 +79,7 @@ class ProxyClaims(ProxyActions):
 
     @transition_invariant(source="seed 002, Enqueue: events 1 and 2; hazard 26")
     def min_ts_stays_above_its_report(before, after):
-        """No commit takes the least timestamp of a channel down to what was reported from the statistics."""
+        """No commit lowers a channel's least timestamp to a value reported from the statistics."""
         return forall(
             after.Channel,
             lambda c: implies(
@@ -94,7 +90,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="facts 3.1; B7")
     def unfinished_tasks_are_tracked(s):
-        """The statistics of a channel have the timestamp of every committed task that is not over."""
+        """The statistics of a channel have the timestamp of every committed task that has not ended."""
         return forall(
             s.Task,
             s.Channel,
@@ -103,7 +99,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="hazard 27; B8")
     def no_ghost_is_tracked(s):
-        """Every timestamp of the statistics is that of a committed task that is not over."""
+        """Every timestamp of the statistics is that of a committed task that has not ended."""
         return forall(
             s.Channel,
             s.Ts,
@@ -115,9 +111,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="seed 002, popPChanStats; facts 3.1", frame=True)
     def least_and_greatest_are_exact(s):
-        """A channel is present if something is tracked; its least timestamp is the least of these, and none
-        is above its greatest.
-        """
+        """The least and greatest timestamp of a channel bound its tracked ones; the least is one of them."""
         return forall(
             s.Channel,
             s.Ts,
@@ -129,14 +123,12 @@ class ProxyClaims(ProxyActions):
 
     @transition_invariant(source="seed 002, tick: no minTs that goes back; facts 3.3")
     def reports_never_go_back(before, after):
-        """What is reported of a channel does not fall."""
+        """The reported value of a channel does not fall."""
         return forall(after.Channel, lambda c: after.reported[c] >= before.reported[c])
 
     @invariant(source="hazard 28; facts 3.3: capped by maxTs")
     def the_gate_waits_for_nobody_to_come(s):
-        """The gate is a timestamp that was handed out: a task that asks later passes it. So a report lags
-        by one batch of tasks at most.
-        """
+        """The gate is a timestamp that was handed out, so a report lags by one batch of tasks at most."""
         return forall(s.Channel, lambda c: s.current[c] <= s.issued)
 
     @transition_invariant(source="hazard 28; facts 3.3")
@@ -156,18 +148,18 @@ class ProxyClaims(ProxyActions):
 
     @leads_to(source="property WL; hazards 27, 28; B8")
     def reports_pass_finished_tasks(s, t: ProxyActions.Task, c: ProxyActions.Channel):
-        """When a task is over, the reports of its channels reach its timestamp.
+        """When a task has ended, the reports of its channels reach its timestamp.
 
         Judged within bounds only. With unbounded timestamps it is false: the oracle may fail each tick
-        (``fail_now``) while others are given ever greater timestamps. Fairness is meant for each timestamp by
-        itself, and none is a possible answer again and again: ``stamp_now`` owes nothing.
+        (``fail_now``) while others are given ever greater timestamps. Fairness applies to each timestamp by
+        itself, and none is a possible answer again and again, so ``stamp_now`` need not happen.
         """
         return (s.phase[t] == "popped") & s.uses[t, c], s.reported[c] >= s.ts[t]
 
     @leads_to(source="property WL; B48")
     def reports_follow_the_oracle(s, c: ProxyActions.Channel, ts: ProxyActions.Ts):
-        """Whatever the oracle has handed out, the report of every channel reaches it: no channel is left
-        behind, with tasks or without.
+        """The report of every channel reaches each timestamp that the oracle has handed out, with tasks or
+        without.
 
         Judged within bounds only, for the same reason as ``reports_pass_finished_tasks``.
         """
@@ -189,6 +181,20 @@ class ProxyClaims(ProxyActions):
             lambda u, c: after.is_open(u, c) & after.uses[t, c] & (after.ts[u] < after.ts[t]),
         )
 
+    @reachable(after="publish", source="facts 3.3; B7, B8")
+    def the_least_passes_a_popped_task(before, after):
+        """A channel that was published below a task is published above it after the pop."""
+        return exists(
+            after.Task,
+            after.Channel,
+            lambda t, c: all_of(
+                before.follows[c] & after.follows[c],
+                after.uses[t, c] & (after.phase[t] == "popped"),
+                before.published[c] < after.ts[t],
+                after.ts[t] <= after.published[c],
+            ),
+        )
+
     @reachable(after="late_append", source="hazard 12")
     def a_message_comes_after_its_task(before, after, t, c):
         """The log gets a message whose task has failed."""
@@ -196,7 +202,7 @@ class ProxyClaims(ProxyActions):
 
     @reachable(after="fail", source="seed 004, 6.6.1: an error returns in advance")
     def a_task_fails_before_it_has_appended(before, after, t):
-        """A task is over, and a log neither has its message nor will get it."""
+        """A task has ended, and a log neither has its message nor will get it."""
         return (after.phase[t] == "finished") & exists(
             after.Channel, lambda c: after.uses[t, c] & ~after.appended[t, c] & ~after.unknown[t, c]
         )
@@ -221,7 +227,7 @@ class ProxyClaims(ProxyActions):
 
     @reachable(after="report", source="facts 3.3")
     def a_channel_falls_back_to_the_default(before, after):
-        """A channel that is empty again is reported with the default, above its last task."""
+        """An empty channel is reported with the default, above its last task."""
         return exists(
             after.Task,
             after.Channel,

@@ -9,7 +9,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 2.3")
     def timestamps_are_the_oracles(s):
-        """Whatever was given out is at most the greatest that was, and above 0."""
+        """Every timestamp that was given is above 0 and at most the greatest issued one."""
         return all_of(
             forall(s.Task, lambda t: (s.ts[t] <= s.issued) & (s.floor[t] <= s.issued)),
             forall(s.Task, lambda t: implies(s.has_ts(t), s.ts[t] > 0)),
@@ -30,12 +30,12 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.1")
     def one_holds_the_lock(s):
-        """Between ask and commit there is one task at most."""
+        """At most one task is between ask and commit."""
         return forall(s.Task, s.Task, lambda t, u: implies(s.holds_lock(t) & s.holds_lock(u), t == u))
 
     @lemma(source="facts 3.1")
     def committed_once(s):
-        """Only what has a timestamp is committed, and whatever was popped is."""
+        """Only a task with a timestamp is committed, and every popped task is."""
         return forall(
             s.Task,
             lambda t: all_of(
@@ -57,7 +57,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
     def the_holder_is_the_latest(s):
-        """The task that holds the lock has, or will get, a timestamp above all that is tracked."""
+        """The task that holds the lock has, or will get, a timestamp above all tracked ones."""
         return forall(
             s.Task,
             s.Channel,
@@ -69,7 +69,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.1")
     def statistics_were_issued(s):
-        """Everything in the statistics or in a snapshot is a timestamp that was handed out."""
+        """All timestamps in the statistics and in a snapshot were handed out."""
         return forall(
             s.Channel,
             lambda c: all_of(
@@ -100,7 +100,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.3: minTs - 1")
     def what_is_published_is_below_all_open(s):
-        """What the next report says is below every open timestamp, and not above what is asked for."""
+        """The value of the next report is below every open timestamp, and not above future answers."""
         return forall(
             s.Task,
             s.Channel,
@@ -112,7 +112,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.3")
     def ticks_go_forward(s):
-        """The tick under way is above everything that was published, and so is its snapshot."""
+        """The tick under way is above all published values, and so is its snapshot."""
         return forall(
             s.Channel,
             lambda c: all_of(
@@ -128,9 +128,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.1, 3.3")
     def what_is_idle_is_empty(s):
-        """Nothing is left over of a call that was answered, a tick that is over, or a channel that is not
-        present or not followed.
-        """
+        """Answered calls, finished ticks and absent or unfollowed channels leave no state."""
         return all_of(
             forall(
                 s.Task,

@@ -1,24 +1,24 @@
 """Queries over channels: the steps.
 
-A proxy gives each request a number, enters it in the map of those that wait, and writes it to the request
+A proxy gives each request a number, enters it in the map of waiting requests, and writes it to the request
 channel of the collection. Every query node that has the collection reads it and writes a result, with the
-number, to the result channel. The proxy hands each result to the request of that number, until each shard
-is in a result. A request may run out of time. A release takes the collection from the nodes, and the streams
-of its channels from the proxy. The claims are in ``spec/queries/claims.py``.
+number, to the result channel. The proxy gives each result to the request of that number, until each shard is
+in a result. A request may run out of time. A release takes the collection from the nodes, and the streams of
+its channels from the proxy. The claims are in ``spec/queries/claims.py``.
 
 Source: seed 004, 6.2, 6.4, 6.6.1 and 6.6.2.
 
 How it is cut:
 
 - One collection, one proxy. Requests of other collections and proxies that share the result channel are
-  requests whose results come to this proxy as well: what keeps them apart is the number.
-- ``Shard`` is what one node answers for as a whole: a virtual channel with its segments, or a sealed segment.
-  A row represents the rows that are counted and loaded together.
-- ``Result`` is one message: ``by`` says in reply to which request. It stays in the channel, and may come to
-  the proxy late, twice, or never. A node may answer a request any number of times.
-- ``Stream`` is the object through which the proxy writes requests and reads results. It is not used again
-  when it is closed.
-- What has been written since the load, and what a read must see of it, is ``spec/reads``.
+  requests whose results come to this proxy as well: the number distinguishes them.
+- A ``Shard`` is the unit for which one node answers: a virtual channel with its segments, or a sealed
+  segment. A row represents the rows that are counted and loaded together.
+- ``Result`` is one message: ``by`` names its request. It stays in the channel, and may come to the proxy
+  late, twice, or never. A node may answer a request any number of times.
+- ``Stream`` is the object through which the proxy writes requests and reads results. A closed one is not used
+  again.
+- Writes after the load, and which of them a read must see, are in ``spec/reads``.
 """
 
 from tidemark.spec.language import (
@@ -78,7 +78,7 @@ class QueriesActions(Protocol, name="queries"):
     phase: Phase = "released"
     stored: Set[Row] = False  # a file in the object storage has it
     persisted: Set[Row] = False  # the data coordinator counts it as persisted
-    wanted: Set[Row] = False  # what was persisted when the load was asked for
+    wanted: Set[Row] = False  # the rows that were persisted when the load was asked for
 
     # The query nodes.
     told: Set[Node] = False  # the node has the collection, as far as the coordinator knows
@@ -94,7 +94,7 @@ class QueriesActions(Protocol, name="queries"):
     got: Set[Request, Shard] = False
     found: Set[Request, Row] = False
     times: Map[Request, Times] = 0  # how often the caller was answered
-    due: Set[Request, Row] = False  # what was wanted when the request began
+    due: Set[Request, Row] = False  # the rows that were wanted when the request began
 
     # The channels.
     written: Set[Request] = False
@@ -103,10 +103,10 @@ class QueriesActions(Protocol, name="queries"):
     carries: Set[Result, Row] = False
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_over(s, r):
-        """The caller waits no longer."""
+        """The caller no longer waits."""
         return one_of(s.stage[r], "answered", "failed")
 
     def is_full(s, r):
@@ -114,7 +114,7 @@ class QueriesActions(Protocol, name="queries"):
         return forall(s.Shard, lambda c: s.got[r, c])
 
     def is_enough(s, r):
-        """The request need not wait any more."""
+        """The request need not wait any longer."""
         return s.is_full(r)
 
     def is_whole(s, n, c):
@@ -122,7 +122,6 @@ class QueriesActions(Protocol, name="queries"):
         return forall(s.Row, lambda w: implies(s.wanted[w] & (s.shard[w] == c), s.copy[n, w] == "held"))
 
     def is_new_number(s, r, k):
-        """No other request has this number."""
         return forall(s.Request, lambda q: implies((q != r) & (s.number[q] > 0), s.number[q] != k))
 
     # ---- load and release: the coordinators ----
@@ -142,14 +141,14 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(source="seed 004, 6.4")
     def load(s):
-        """A client asks for the load: what is persisted now has to be found after it."""
+        """A client asks for the load: the rows that are persisted now must be found after it."""
         require(s.phase == "released")
         s.phase = "loading"
         s.wanted = s.persisted
 
     @action(fairness="weak", source="seed 004, 6.4")
     def tell(s, n: Node):
-        """A query node is told to take the collection."""
+        """A query node gets the call to take the collection."""
         require(one_of(s.phase, "loading", "loaded") & ~s.told[n])
         s.told[n] = True
 
@@ -161,7 +160,6 @@ class QueriesActions(Protocol, name="queries"):
         s.phase = "loaded"
 
     def is_loaded(s):
-        """Each shard is served."""
         return forall(s.Shard, lambda c: exists(s.Node, lambda n: s.serves[n, c]))
 
     @action(source="seed 004, 6.4")
@@ -179,7 +177,7 @@ class QueriesActions(Protocol, name="queries"):
         s.phase = "released"
 
     def has_to_go(s, u):
-        """The proxy is told to take away such a stream."""
+        """The proxy has to remove such a stream."""
         return (s.object[u] == "open") | ((s.object[u] == "asked") & s.FORGETS_ASKED)
 
     # ---- the query nodes ----
@@ -213,7 +211,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(source="seed 004, 6.2", fairness="weak")
     def answer(s, x: Result):
-        """A node has read a request, and writes a result: what it serves, and the rows of it."""
+        """A node has read a request, and writes a result: its shards, and their rows."""
         require(~s.sent[x] & s.written[s.by[x]])
         require(exists(s.Shard, lambda c: s.serves[s.node[x], c]))
         s.sent[x] = True
@@ -230,12 +228,12 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.4")
     def unload(s, n: Node):
-        """A node is told of the release: it drops what it has, and what it fetches."""
+        """A node gets the release: it drops its rows and stops its fetches."""
         require((s.phase == "releasing") & s.told[n])
         s.drop(n, s.STOPS_FETCHES)
 
     def drop(s, n, and_fetches):
-        """The node has the collection no more."""
+        """The node no longer has the collection."""
         s.told[n] = False
         s.serves = each(s.Node, s.Shard, lambda m, c: s.serves[m, c] & (m != n))
         s.copy = each(
@@ -246,7 +244,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(source="seed 004, 6.0: service discovery")
     def crash(s, n: Node):
-        """The session of a node ends. What it has written stays in the result channel."""
+        """The session of a node ends. Its results stay in the result channel."""
         require(s.told[n])
         s.faults = s.faults + 1
         copy, serves = s.copy, s.serves
@@ -273,7 +271,7 @@ class QueriesActions(Protocol, name="queries"):
         fairness="weak", source="seed 004, 6.4: ReleaseDqlMessageStream; seed 004, 6.6.2: removeDQLStream"
     )
     def remove_stream(s, u: Stream):
-        """The proxy is told of the release: no request gets the stream any more, and those that wait end."""
+        """The proxy gets the release: no request gets the stream any more, and waiting requests end."""
         require((s.phase == "releasing") & s.has_to_go(u))
         s.object[u] = ite(s.object[u] == "open", "removed", "closed")
         s.entry = each(s.Request, lambda r: s.entry[r] & ~s.ENDS_WAITING)
@@ -312,7 +310,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.2")
     def wait(s, r: Request):
-        """The write returns: the request lets go of the stream, and waits."""
+        """The write returns: the request releases the stream, and waits."""
         require((s.stage[r] == "holding") & s.written[r])
         s.stage[r] = "waiting"
         s.uses = each(s.Request, s.Stream, lambda q, u: s.uses[q, u] & (q != r))
@@ -339,16 +337,14 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.6.1: the waken task will reduce the search results")
     def reply(s, r: Request):
-        """The request was taken out of the map: its caller is answered with the rows, or with an error."""
+        """The request was taken out of the map: its caller gets the rows, or an error."""
         require((s.stage[r] == "waiting") & ~s.entry[r])
         s.stage[r] = ite(s.is_enough(r), "answered", "failed")
         s.times[r] = s.times[r] + 1
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def give_up(s, r: Request):
-        """The request has run out of time, wherever it is, or the collection is not loaded as the proxy is
-        told: the caller is answered with an error.
-        """
+        """The request has run out of time, or the collection is not loaded: the caller gets an error."""
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"
         s.times[r] = s.times[r] + 1

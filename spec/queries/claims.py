@@ -22,9 +22,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1")
     def an_answer_is_complete(s):
-        """A caller that gets rows gets each shard, with every row that was persisted when the load before the
-        request was asked for.
-        """
+        """An answer has each shard, with every row that was persisted at the load before the request."""
         return forall(
             s.Request,
             lambda r: implies(
@@ -35,7 +33,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1; seed 004, 6.6.1: globally unique")
     def results_reach_their_own_request(s):
-        """What a request has got is in a result that was written in reply to it."""
+        """The content of a request's answer is in a result that was written in reply to it."""
         return forall(
             s.Request,
             s.Shard,
@@ -48,14 +46,12 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1: Notify", frame=True)
     def a_caller_is_answered_once(s):
-        """Each caller is answered once, and not before its request is over."""
+        """Each caller is answered once, and not before its request has ended."""
         return forall(s.Request, lambda r: s.times[r] == ite(s.is_over(r), 1, 0))
 
     @invariant(source="seed 004, 6.6.1: distribute messages according to the ReqID")
     def no_result_comes_too_early(s):
-        """A request that writes through an open stream is in the map, unless all its results have come: none
-        of them is dropped.
-        """
+        """A request that writes is in the map, unless all its results have come: no result is dropped."""
         return forall(
             s.Request,
             s.Stream,
@@ -64,7 +60,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1")
     def nothing_is_kept_of_what_is_over(s):
-        """A request that is over is in no map, and has no stream."""
+        """A request that has ended is in no map, and has no stream."""
         return forall(
             s.Request,
             lambda r: implies(s.is_over(r), ~s.entry[r] & forall(s.Stream, lambda u: ~s.uses[r, u])),
@@ -79,9 +75,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.4: ReleaseDqlMessageStream")
     def nothing_is_held_after_a_release(s):
-        """When a release is acknowledged, no node has a row, none is being fetched, no stream is open or
-        about to be, and no request is in the map.
-        """
+        """After an acknowledged release no node, stream or map has anything of the collection."""
         return implies(
             s.phase == "released",
             all_of(
@@ -106,9 +100,7 @@ class QueriesClaims(QueriesActions):
 
     @transition_invariant(source="seed 004, 6.4: no less than the number of rows that have been persisted")
     def an_acknowledged_load_is_whole(before, after):
-        """When a load is acknowledged, every row that was persisted when it was asked for is at a node that
-        serves its shard.
-        """
+        """After an acknowledged load a serving node has every row that was persisted when it began."""
         return implies(
             (before.phase == "loading") & (after.phase == "loaded"),
             forall(
@@ -165,7 +157,7 @@ class QueriesClaims(QueriesActions):
 
     @reachable(after="deliver", source="seed 004, 6.2")
     def a_shard_comes_twice(before, after, x):
-        """A result brings a shard that has come already, and the request waits on."""
+        """A result brings a shard that has come already, and the request still waits."""
         r = before.by[x]
         return exists(before.Shard, lambda c: before.got[r, c] & before.covers[x, c]) & after.entry[r]
 

@@ -1,4 +1,4 @@
-"""Inductive lemmas: why answers are complete and nothing is left over."""
+"""Inductive lemmas: why answers are complete and no state is left over."""
 
 from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_of
 from tidemark.spec.queries.ranking import QueriesRanking
@@ -21,7 +21,7 @@ class Queries(QueriesRanking):
 
     @lemma(source="seed 004, 6.2")
     def results_have_what_they_cover(s):
-        """A result has every row of a shard that its request has to find."""
+        """A result has every row of its shards that its request has to find."""
         return forall(
             s.Result,
             s.Row,
@@ -49,7 +49,7 @@ class Queries(QueriesRanking):
 
     @lemma(source="seed 004, 6.4")
     def what_is_due_was_wanted(s):
-        """What a request has to find was wanted, and what was wanted was persisted, and is in a file."""
+        """Rows that a request has to find were wanted; wanted rows were persisted, and are in a file."""
         return forall(
             s.Row,
             lambda w: all_of(
@@ -93,7 +93,7 @@ class Queries(QueriesRanking):
 
     @lemma(source="seed 004, 6.6.2")
     def who_writes_has_one_stream(s):
-        """A request has a stream from when it gets it until its write returns, and only one."""
+        """A request has a stream, and only one, until its write returns."""
         return forall(
             s.Request,
             s.Stream,

@@ -1,7 +1,7 @@
-"""Why requests, streams, releases and loads end, for any size: what is left to do, and who does it.
+"""Why requests, streams, releases and loads end, for any size: measures, and the actions that lower them.
 
-That a load ends is of runs in which query nodes crash finitely often: one that crashes whenever it has
-fetched the rows serves nothing.
+A load ends in runs in which query nodes crash finitely often: one that always crashes when it has fetched the
+rows serves no shard.
 """
 
 from tidemark.spec.language import all_of, each, forall, helpful, one_of, rank
@@ -20,24 +20,21 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_request_ends", action="give_up")
     def it_runs_out_of_time(s, r: QueriesClaims.Request):
-        """Wherever it is: whatever its results do."""
         return one_of(s.stage[r], "begun", "holding", "waiting"), (r,)
 
     # ---- a stream that was removed is closed ----
 
     @rank("a_removed_stream_is_closed")
     def what_a_close_waits_for(s, u: QueriesClaims.Stream):
-        """Those that write through the stream: no other request gets it any more."""
+        """Requests that write through the stream: no other request gets it any more."""
         return each(s.Request, lambda r: s.uses[r, u])
 
     @helpful("a_removed_stream_is_closed", action="give_up")
     def a_writer_runs_out_of_time(s, u: QueriesClaims.Stream, r: QueriesClaims.Request):
-        """At the latest then it lets go of the stream."""
         return (s.object[u] == "removed") & s.uses[r, u], (r,)
 
     @helpful("a_removed_stream_is_closed", action="close_stream")
     def nobody_writes(s, u: QueriesClaims.Stream):
-        """No request uses it."""
         return (s.object[u] == "removed") & forall(s.Request, lambda r: ~s.uses[r, u]), (u,)
 
     # ---- a release ends ----
@@ -49,17 +46,14 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_release_ends", action="unload")
     def a_node_is_told(s, n: QueriesClaims.Node):
-        """It drops what it has."""
         return (s.phase == "releasing") & s.told[n], (n,)
 
     @helpful("a_release_ends", action="remove_stream")
     def a_stream_is_removed(s, u: QueriesClaims.Stream):
-        """No other one is asked for during a release."""
         return (s.phase == "releasing") & s.has_to_go(u), (u,)
 
     @helpful("a_release_ends", action="end_release")
     def all_have_answered(s):
-        """Nodes and proxy."""
         nodes = forall(s.Node, lambda n: ~s.told[n])
         streams = forall(s.Stream, lambda u: ~s.has_to_go(u))
         return (s.phase == "releasing") & nodes & streams, ()
@@ -68,7 +62,7 @@ class QueriesRanking(QueriesClaims):
 
     @rank("a_load_ends", finitely=("faults",))
     def what_a_load_waits_for(s):
-        """Nodes, rows and shards: more than it needs, for it does not matter which node serves a shard."""
+        """Nodes, rows and shards: more than it needs, for any node may serve a shard."""
         return (
             each(s.Node, lambda n: ~s.told[n]),
             each(s.Node, s.Row, lambda n, w: s.wanted[w] & (s.copy[n, w] == "none")),
@@ -78,25 +72,20 @@ class QueriesRanking(QueriesClaims):
 
     @helpful("a_load_ends", action="tell")
     def a_node_hears_of_the_load(s, n: QueriesClaims.Node):
-        """It has not been told."""
         return (s.phase == "loading") & ~s.told[n], (n,)
 
     @helpful("a_load_ends", action="fetch")
     def a_row_is_fetched(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
-        """What was persisted is in a file."""
         return all_of(s.phase == "loading", s.told[n], s.wanted[w], s.copy[n, w] == "none"), (n, w)
 
     @helpful("a_load_ends", action="hold_row")
     def a_row_is_there(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
-        """It was fetched."""
         return all_of(s.phase == "loading", s.wanted[w], s.copy[n, w] == "fetching"), (n, w)
 
     @helpful("a_load_ends", action="serve")
     def a_shard_is_served(s, n: QueriesClaims.Node, c: QueriesClaims.Shard):
-        """All its rows are there."""
         return all_of(s.phase == "loading", s.told[n], ~s.serves[n, c], s.is_whole(n, c)), (n, c)
 
     @helpful("a_load_ends", action="end_load")
     def all_shards_are_served(s):
-        """Each by some node."""
         return (s.phase == "loading") & s.is_loaded(), ()

@@ -1,4 +1,4 @@
-"""Service time and reads: what an answer holds, at each consistency level."""
+"""Service time and reads: the answers of each consistency level."""
 
 from tidemark.spec.reads.lemmas import Reads
 

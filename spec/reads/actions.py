@@ -1,35 +1,34 @@
 """Service time, MVCC visibility and guarantee timestamps of one channel; state and steps.
 
-What is described: clients write rows and deletes of primary keys, each with a timestamp from the oracle;
-ticks in the channel's log promise that nothing at or below them follows. Replicas read the log pack by pack,
-a pack being what lies up to a tick: rows first, then deletes, then the service time (tSafe) is raised to the
-tick. A read has a guarantee timestamp; its replica lets it wait until the service time is at or above it, and
-answers with what is visible at the service time. The claims stand in ``spec/reads/claims.py``.
+Clients write rows and deletes of primary keys, each with a timestamp from the oracle; ticks in the channel's
+log promise that no later message is at or below them. Replicas read the log pack by pack, up to a tick each:
+rows first, then deletes, then the service time (tSafe) rises to the tick. A read has a guarantee timestamp;
+it waits at its replica until the service time has reached the guarantee, and is answered with what is visible
+at the service time. The claims are in ``spec/reads/claims.py``.
 
 Sources: seed 002 (consistency), facts 5.1, 6.1, 6.2, hazards 33 to 35, bugs B39 to B41, B48. This is the
-protocol as it is *meant*. What the code of Milvus does otherwise is a variant with its own verdict.
+protocol as it is *meant*. Where the code of Milvus differs, a variant has its own verdict.
 
 How it is cut:
 
 - Timestamps are asked for and answered in two steps, as calls overlap. ``began[q]`` is what the oracle had
   issued when the read began: the time of its beginning, in the oracle's own time.
-- ``known`` and ``precedes`` are history, for the claims: what was acknowledged, and which reads were
-  answered, before a read began.
-- A replica is one incarnation of a delegator: one that starts again is a new replica, which reads the log
-  from its beginning. A stopped one answers nothing; its waiting reads are woken and fail.
-- A pack may end at any value up to the greatest tick, not only at ticks: what a tick promises holds for every
-  smaller value too. Within a pack the writes of a node (insert, then delete) are applied one by one, and
-  reads run in between.
-- A read waits in two steps: it looks at the service time (``check``), and sleeps if it is too low; whatever
-  raises the service time or stops the replica wakes it, and it looks again.
-- Looking at the service time and collecting the rows are two steps: the replica goes on meanwhile. All rows
-  are collected in one step. Nothing at or below the service time changes any more, so more steps would show
-  the same.
+- ``known`` and ``precedes`` are history, for the claims: the acknowledged writes, and the answered reads,
+  before a read began.
+- A replica is one incarnation of a delegator: a restarted one is a new replica, which reads the log from its
+  beginning. A stopped one answers nothing; its waiting reads are woken and fail.
+- A pack may end at any value up to the greatest tick: a tick's promise holds for every smaller value too.
+  Within a pack the writes of a node (insert, then delete) are applied one by one, and reads run in between.
+- A read waits in two steps: it looks at the service time (``check``), and sleeps if it is too low; a rise of
+  the service time or the end of the replica wakes it, and it looks again.
+- Looking at the service time and collecting the rows are two steps: the replica continues in between. All
+  rows are collected in one step. Nothing at or below the service time changes any more, so more steps would
+  show the same.
 - ``page``: a further page of an iterator, or a further part of a request, reads at the timestamp of the
   first.
 
-Left out: several channels (a key lives on one; ``spec/parts`` has several), old versions that a compaction
-removes. That growing and sealed segments hold what was applied is shown in ``spec/segments``.
+Left out: several channels (``spec/parts``), old versions that a compaction removes. ``spec/segments`` shows
+that growing and sealed segments hold the applied writes.
 """
 
 from tidemark.spec.language import (
@@ -112,10 +111,10 @@ class ReadsActions(Protocol, name="reads"):
     known: Set[Read, Write] = False  # history: acknowledged before the read began
     precedes: Set[Read, Read] = False  # history: answered before the other began
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def place(s, q):
-        """The replica that the read asks, now or at last."""
+        """The replica that the read asks, or asked last."""
         return s.replica[q]
 
     def is_begun(s, w):
@@ -127,19 +126,18 @@ class ReadsActions(Protocol, name="reads"):
         return ite(s.stage[w] == "asked", s.floor[w] >= value, s.ts[w] > value)
 
     def is_below_all_to_come(s, value):
-        """The oracle has issued the value, and everything that the log would still take lies above it."""
+        """The oracle has issued the value, and everything that the log would still take is above it."""
         return (value <= s.issued) & forall(s.Write, lambda w: implies(s.is_begun(w), s.lies_above(w, value)))
 
     def is_in_pack(s, r, w):
-        """The write belongs to the pack that the replica is working on."""
+        """The write belongs to the current pack of the replica."""
         return (s.stage[w] == "logged") & (s.ts[w] <= s.pack[r]) & ~s.applied[r, w]
 
     def removes(s, d, w, value):
-        """The delete ``d`` removes the row ``w`` at the timestamp ``value``."""
         return all_of(s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
     def finds(s, r, w, value):
-        """What the replica holds shows the row at the timestamp ``value``."""
+        """The replica's rows and deletes show the row at the timestamp ``value``."""
         return all_of(
             s.applied[r, w],
             ~s.deletes[w],
@@ -163,7 +161,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp_write(s, w: Write, ts: Ts):
-        """The oracle answers: above everything that was answered before the question."""
+        """The oracle answers: above every timestamp that was answered before the question."""
         require(s.stage[w] == "asked")
         require(ts > s.floor[w])
         s.stage[w] = "stamped"
@@ -187,7 +185,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(fairness="weak", source="facts 3.1; seed 002, consistency")
     def acknowledge(s, w: Write):
-        """The client is told, and keeps the write's timestamp."""
+        """The client gets the answer, and keeps the write's timestamp."""
         require((s.stage[w] == "logged") & ~s.acknowledged[w])
         s.acknowledged[w] = True
         s.keep(s.writer[w], s.ts[w])
@@ -202,7 +200,7 @@ class ReadsActions(Protocol, name="reads"):
         relies_on=("timetick.ticks_are_below_all_to_come", "timetick.ticks_were_issued"),
     )
     def send_tick(s, upto: Ts):
-        """A tick is in the log: everything that the log would still take lies above it."""
+        """A tick is in the log: everything that the log would still take is above it."""
         require(upto > s.tick)
         require(s.is_below_all_to_come(upto))
         s.tick = upto
@@ -238,7 +236,7 @@ class ReadsActions(Protocol, name="reads"):
         relies_on=("segments.rows_are_served", "segments.deletes_are_served"),
     )
     def raise_safe(s, r: Replica):
-        """Everything in the pack is applied: the service time is its end, and all who wait look again."""
+        """The pack is applied: the service time is its end, and all waiting reads look again."""
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
         require(forall(s.Write, lambda w: ~s.is_in_pack(r, w)))
         s.safe[r] = s.pack[r]
@@ -246,7 +244,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="facts 6.1; hazard 34")
     def stop(s, r: Replica):
-        """The delegator is closed, or its process has died."""
+        """The delegator is closed, or its process has ended."""
         require(~s.stopped[r])
         s.stopped[r] = True
         s.wake(r)
@@ -261,7 +259,7 @@ class ReadsActions(Protocol, name="reads"):
     # ---- a read begins ----
 
     def begin(s, q, level):
-        """The read begins. What is history of it is noted."""
+        """The read begins, and its history is noted."""
         require(s.progress[q] == "new")
         s.level[q] = level
         s.known = each(s.Read, s.Write, lambda p, w: ite(p == q, s.acknowledged[w], s.known[p, w]))
@@ -301,7 +299,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="seed 002, guarantee; facts 6.2; hazard 35")
     def begin_bounded(s, q: Read, now: Ts):
-        """The guarantee is the proxy's own clock, less the time that the answer may lag."""
+        """The guarantee is the proxy's own clock, less the allowed lag."""
         require(implies(s.CLOCK_NOT_BEHIND, now + s.skew >= s.issued))
         require(implies(s.CLOCK_NOT_AHEAD, now <= s.issued + s.skew))
         s.begin(q, "bounded")
@@ -310,7 +308,7 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="seed 002, guarantee; facts 6.2")
     def begin_eventually(s, q: Read):
-        """The guarantee lies below every timestamp (Milvus sends 1)."""
+        """The guarantee is below every timestamp (Milvus sends 1)."""
         s.begin(q, "eventually")
         s.wait_for(q, 0)
 
@@ -334,12 +332,12 @@ class ReadsActions(Protocol, name="reads"):
         return s.safe[s.place(q)] >= s.guarantee[q]
 
     def timestamp_of_answer(s, q):
-        """At which timestamp the answer is taken: the one that the request names, or the service time."""
+        """The timestamp of the answer: the one that the request names, or the service time."""
         return ite(s.level[q] == "page", s.guarantee[q], s.safe[s.place(q)])
 
     @action(fairness="weak", source="seed 002, waitTSafe; facts 6.1")
     def check(s, q: Read):
-        """The read looks at the service time, and goes on or sleeps."""
+        """The read looks at the service time, and proceeds or sleeps."""
         require(s.progress[q] == "waiting")
         require(~s.stopped[s.place(q)])
         s.moment[q] = ite(s.is_served(q), s.timestamp_of_answer(q), 0)
@@ -349,7 +347,7 @@ class ReadsActions(Protocol, name="reads"):
     def answer(s, q: Read):
         """The rows that are visible at the timestamp of the answer are collected, and the client has them.
 
-        The replica may have stopped meanwhile: its answer is on its way.
+        The replica may have stopped before the answer arrives.
         """
         require(s.progress[q] == "reading")
         s.seen = each(
@@ -370,12 +368,12 @@ class ReadsActions(Protocol, name="reads"):
 
     @action(source="facts 6.1; hazard 34")
     def cancel(s, q: Read):
-        """The caller gives up, its answer is lost, the lag is too large, or nothing moved for too long."""
+        """The caller gives up, the answer is lost, the lag is too large, or the service time stands."""
         require(one_of(s.progress[q], "asked", "waiting", "asleep", "reading"))
         s.end_without_answer(q)
 
     def end_without_answer(s, q):
-        """The client gets no answer, and nothing is left of the read but its level."""
+        """The client gets no answer; only the level of the read is kept."""
         s.progress[q] = "failed"
         s.began[q] = 0
         s.guarantee[q] = 0

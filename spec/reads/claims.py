@@ -1,8 +1,8 @@
-"""Claims about service time and reads: what each level promises; safety, liveness and witnesses.
+"""Claims about service time and reads: the promises of each level; safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``. Sources: seed 002 (consistency), facts 6, hazards 33 to 35.
-The order of the oracle and the watermark promise are all that the claims use of other protocols; that
-timestamps are unique is not used.
+State and steps are in ``actions``. Sources: seed 002 (consistency), facts 6, hazards 33 to 35. Of other
+protocols the claims use the order of the oracle and the watermark promise, and not that timestamps are
+unique.
 """
 
 from tidemark.spec.language import (
@@ -31,14 +31,13 @@ class ReadsClaims(ReadsActions):
         """The clocks' error is not larger than the time that a bounded read may miss."""
         return s.skew <= s.graceful
 
-    # ---- words of the claims ----
+    # ---- helpers ----
 
     def is_answered(s, q):
-        """The client has the rows."""
         return s.progress[q] == "answered"
 
     def is_visible(s, w, value):
-        """The row is inserted at or below the timestamp, and no delete lies between."""
+        """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.stage[w] == "logged",
             ~s.deletes[w],
@@ -47,9 +46,7 @@ class ReadsClaims(ReadsActions):
         )
 
     def accounts_for(s, q, w):
-        """The answer shows what the write did: a row, unless it was deleted since; of a delete, no older row
-        of its key.
-        """
+        """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
         no_older_row = forall(
             s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
         )
@@ -60,7 +57,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
     def service_time_is_applied(s):
-        """What is in the log, or comes to be there, at or below a service time is applied by that replica."""
+        """Every write at or below a service time that is or comes in the log is applied by that replica."""
         in_log = forall(
             s.Replica,
             s.Write,
@@ -71,7 +68,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, service time; facts 6.1")
     def nothing_above_the_pack_is_applied(s):
-        """A replica holds nothing of the log above the end of the pack that it works on."""
+        """A replica holds nothing of the log above the end of its current pack."""
         return forall(s.Replica, s.Write, lambda r, w: implies(s.applied[r, w], s.ts[w] <= s.pack[r]))
 
     @invariant(source="seed 002, insert before delete; facts 6.1")
@@ -124,9 +121,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, insert before delete; facts 6.1; property R")
     def answers_are_exact(s):
-        """An answer at timestamp t holds exactly the rows that are inserted at or below t, with no delete of
-        their key between them and t: the state of one moment, and no other.
-        """
+        """An answer at t has exactly the rows inserted at or below t without a delete between them and t."""
         return forall(
             s.Read,
             s.Write,
@@ -135,7 +130,7 @@ class ReadsClaims(ReadsActions):
 
     @transition_invariant(source="facts 6.1", frame=True)
     def answers_are_final(before, after):
-        """What was answered stays as it is."""
+        """Answers do not change."""
         return forall(
             after.Read,
             after.Write,
@@ -151,9 +146,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="facts 6.1; hazard 33")
     def one_replica_never_goes_back(s):
-        """Reads at one replica, one after the other, do not go back in time, whatever their level and client;
-        a further page alone shows the moment of the first.
-        """
+        """Successive reads at one replica do not go back, at any level, except further pages."""
         return forall(
             s.Read,
             s.Read,
@@ -183,7 +176,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, consistency; facts 6.2: Strong")
     def strong_never_goes_back(s):
-        """A strong read is not older than any answer, of any client, that was there before it began."""
+        """A strong read is not older than any answer, of any client, before it began."""
         return forall(
             s.Read,
             s.Read,
@@ -211,7 +204,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, consistency; facts 6.2: Session")
     def session_never_goes_back(s):
-        """A session read is not older than any answer that its client had before it began."""
+        """A session read is not older than any answer that its client got before it began."""
         return forall(
             s.Read,
             s.Read,
@@ -228,9 +221,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded; hazard 35")
     def bounded_misses_only_what_is_recent(s):
-        """A bounded read shows every write that was acknowledged before it began, but for those younger than
-        the grace and the clocks' error.
-        """
+        """A bounded read shows every earlier acknowledged write that is older than grace and clock error."""
         return forall(
             s.Read,
             s.Write,
@@ -271,14 +262,14 @@ class ReadsClaims(ReadsActions):
 
     @leads_to(source="seed 002, service time; facts 6.1")
     def service_time_follows_the_oracle(s, r: ReadsActions.Replica, ts: ReadsActions.Ts):
-        """The service time of a replica that runs comes to everything that was issued, writes or none."""
+        """The service time of a running replica reaches every issued timestamp, with or without writes."""
         return (s.issued >= ts) & ~s.stopped[r], (s.safe[r] >= ts) | s.stopped[r]
 
     # ---- witnesses ----
 
     @reachable(after="raise_safe", source="seed 002, waitTSafe")
     def a_read_is_woken(before, after, r):
-        """A read that slept can go on."""
+        """A read that slept can proceed."""
         return exists(
             after.Read,
             lambda q: (before.progress[q] == "asleep") & after.is_served(q) & (after.guarantee[q] > 0),
@@ -308,14 +299,14 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="answer", source="facts 6.1")
     def an_answer_shows_a_row(before, after, q):
-        """A row that was acknowledged before the read began is shown to a strong read."""
+        """A strong read shows a row that was acknowledged before the read began."""
         return (after.level[q] == "strong") & exists(
             after.Write, lambda w: after.seen[q, w] & after.known[q, w]
         )
 
     @reachable(after="stamp_write", source="facts 2.3")
     def calls_overlap(before, after, w, ts):
-        """A write gets a timestamp below one that was given out before."""
+        """A write gets a timestamp below one that was given before."""
         return ts < before.issued
 
     @reachable(after="fail_read", source="facts 6.1; hazard 34")
@@ -325,7 +316,7 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="answer", source="facts 6.2: Session")
     def a_session_shows_its_own_row(before, after, q):
-        """A row that its own client was told of before is shown to a session read."""
+        """A session read shows a row whose write was acknowledged to its own client before."""
         return (after.level[q] == "session") & exists(
             after.Write,
             lambda w: all_of(after.seen[q, w], after.known[q, w], after.writer[w] == after.reader[q]),
@@ -333,7 +324,7 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="answer", source="facts 6.2: Bounded; hazard 35")
     def a_bounded_read_shows_an_old_row(before, after, q):
-        """A row that a bounded read must not miss is shown to it."""
+        """A bounded read shows a row that it must not miss."""
         return (after.level[q] == "bounded") & exists(
             after.Write,
             lambda w: all_of(
@@ -350,7 +341,7 @@ class ReadsClaims(ReadsActions):
 
     @reachable(after="answer", source="facts 6.1, 6.2")
     def a_read_follows_an_answer(before, after, q):
-        """A read that is no further page is answered, and had begun after an answer of a moment above 0."""
+        """A read that is no further page is answered, and began after an answer of a moment above 0."""
         return (after.level[q] != "page") & exists(
             after.Read, lambda a: after.precedes[a, q] & (after.moment[a] > 0)
         )

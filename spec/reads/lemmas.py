@@ -9,7 +9,7 @@ class Reads(ReadsRanking):
 
     @lemma(source="seed 002, watermark; property W")
     def writes_under_way_lie_above_the_tick(s):
-        """What the log would still take lies above every tick."""
+        """Every write that the log would still take is above every tick."""
         return forall(s.Write, lambda w: implies(s.is_begun(w), s.lies_above(w, s.tick)))
 
     @lemma(source="facts 2.1")
@@ -24,17 +24,17 @@ class Reads(ReadsRanking):
 
     @lemma(source="seed 002, service time; facts 6.1")
     def service_times_are_in_order(s):
-        """Service time, end of the pack, tick."""
+        """Service time, end of the pack and tick are in order."""
         return forall(s.Replica, lambda r: (s.safe[r] <= s.pack[r]) & (s.pack[r] <= s.tick))
 
     @lemma(source="facts 6.1")
     def what_is_applied_is_in_the_log(s):
-        """A replica holds writes of the log."""
+        """A replica holds only writes of the log."""
         return forall(s.Replica, s.Write, lambda r, w: implies(s.applied[r, w], s.stage[w] == "logged"))
 
     @lemma(source="facts 3.1")
     def clients_know_what_was_acknowledged(s):
-        """What was acknowledged is in the log, and its writer knows its timestamp."""
+        """Acknowledged writes are in the log, and their writers know their timestamps."""
         writes = forall(
             s.Write,
             lambda w: implies(
@@ -45,7 +45,7 @@ class Reads(ReadsRanking):
 
     @lemma(source="facts 6.1")
     def moments_are_served(s):
-        """The timestamp of an answer reaches the guarantee, and the replica has served it."""
+        """The timestamp of an answer reaches the guarantee, and the replica's service time has reached it."""
         return forall(
             s.Read,
             lambda q: implies(
@@ -80,12 +80,11 @@ class Reads(ReadsRanking):
         )
 
     def has_guarantee(s, q):
-        """The read has got its guarantee."""
         return one_of(s.progress[q], "waiting", "asleep", "reading", "answered")
 
     @lemma(source="facts 6.2")
     def strong_guarantees_are_new(s):
-        """The guarantee of a strong read lies above all that was there when it began."""
+        """The guarantee of a strong read is above all acknowledged writes and answers before it began."""
         strong = forall(
             s.Read,
             s.Write,
@@ -152,7 +151,7 @@ class Reads(ReadsRanking):
 
     @lemma(source="facts 6.1; hazard 34")
     def nobody_sleeps_in_vain(s):
-        """A read that sleeps is not served, and its replica runs: it will be woken."""
+        """A sleeping read is not served yet, and its replica runs: it will be woken."""
         return forall(
             s.Read,
             lambda q: implies(s.progress[q] == "asleep", ~s.is_served(q) & ~s.stopped[s.place(q)]),

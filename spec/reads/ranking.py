@@ -1,4 +1,4 @@
-"""Why reads end and service times advance, for any size: what is left to do, and who does it."""
+"""Why reads end and service times advance, for any size: measures, and the actions that lower them."""
 
 from tidemark.spec.language import all_of, each, forall, helpful, one_of, rank
 from tidemark.spec.reads.claims import ReadsClaims
@@ -7,19 +7,18 @@ from tidemark.spec.reads.claims import ReadsClaims
 class ReadsRanking(ReadsClaims):
     """Writes, ticks, replicas and reads of one channel; any number of clients, keys and replicas."""
 
-    # ---- the service time of a replica comes to a timestamp ----
+    # ---- the service time of a replica reaches a timestamp ----
 
     def is_behind(s, r, ts):
-        """The timestamp was issued, and the replica runs and has not come to it."""
         return all_of(s.issued >= ts, ~s.stopped[r], s.safe[r] < ts)
 
     def holds_up(s, w, ts):
-        """The write is on its way, and its timestamp does not lie above, or need not."""
+        """The write is on its way, and its timestamp is not above, or need not be."""
         return s.is_begun(w) & ~s.lies_above(w, ts)
 
     @rank("service_time_follows_the_oracle")
     def what_the_service_time_waits_for(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Writes, first those without timestamp; the tick; the way of the service time; the next pack."""
+        """Writes, first those without timestamp; the tick; steps of the service time; the next pack."""
         return (
             each(s.Write, lambda w: s.holds_up(w, ts)),
             each(s.Write, lambda w: s.holds_up(w, ts) & (s.stage[w] == "asked")),
@@ -31,50 +30,41 @@ class ReadsRanking(ReadsClaims):
 
     @helpful("service_time_follows_the_oracle", action="stamp_write")
     def a_write_is_stamped(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """A write that was begun before gets its timestamp."""
         waits = s.is_behind(r, ts) & s.holds_up(w, ts) & (s.stage[w] == "asked")
         return waits, (w, s.floor[w] + 1)
 
     @helpful("service_time_follows_the_oracle", action="append")
     def a_write_is_logged(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """A write with a timestamp that is not above comes into the log."""
         return s.is_behind(r, ts) & s.holds_up(w, ts) & (s.stage[w] == "stamped"), (w,)
 
     @helpful("service_time_follows_the_oracle", action="send_tick")
     def a_tick_comes(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Nothing holds it up any more."""
         free = forall(s.Write, lambda w: ~s.holds_up(w, ts))
         return s.is_behind(r, ts) & free & (s.tick < ts), (ts,)
 
     @helpful("service_time_follows_the_oracle", action="take_pack")
     def a_pack_is_taken(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """The log has the tick, and the replica has nothing to do."""
         return s.is_behind(r, ts) & (s.tick >= ts) & (s.pack[r] == s.safe[r]), (r, ts)
 
     def has_a_pack(s, r, ts):
-        """The replica works on a pack."""
         return s.is_behind(r, ts) & (s.tick >= ts) & (s.pack[r] > s.safe[r])
 
     @helpful("service_time_follows_the_oracle", action="apply_insert")
     def a_row_is_applied(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """Rows of the pack are applied."""
         return s.has_a_pack(r, ts) & s.is_in_pack(r, w) & ~s.deletes[w], (r, w)
 
     @helpful("service_time_follows_the_oracle", action="apply_delete")
     def a_delete_is_applied(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts, w: ReadsClaims.Write):
-        """Then its deletes."""
         no_rows = forall(s.Write, lambda v: ~s.is_in_pack(r, v) | s.deletes[v])
         return s.has_a_pack(r, ts) & s.is_in_pack(r, w) & no_rows, (r, w)
 
     @helpful("service_time_follows_the_oracle", action="raise_safe")
     def the_pack_ends(s, r: ReadsClaims.Replica, ts: ReadsClaims.Ts):
-        """Nothing is left of the pack."""
         return s.has_a_pack(r, ts) & forall(s.Write, lambda w: ~s.is_in_pack(r, w)), (r,)
 
     # ---- a waiting read ends ----
 
     def is_under_way(s, q):
-        """The read is at its replica, with a guarantee that was issued."""
         return one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
 
     @rank("a_waiting_read_ends")
@@ -85,22 +75,18 @@ class ReadsRanking(ReadsClaims):
 
     @helpful("a_waiting_read_ends", other="service_time_follows_the_oracle")
     def the_service_time_comes(s, q: ReadsClaims.Read):
-        """It sleeps, or is woken by a pack that ends too early."""
         waits = ~s.stopped[s.place(q)] & ~s.is_served(q) & one_of(s.progress[q], "waiting", "asleep")
         return s.is_under_way(q) & waits, (s.place(q), s.guarantee[q])
 
     @helpful("a_waiting_read_ends", action="check")
     def it_looks(s, q: ReadsClaims.Read):
-        """It was woken, and is served."""
         served = ~s.stopped[s.place(q)] & s.is_served(q) & (s.progress[q] == "waiting")
         return s.is_under_way(q) & served, (q,)
 
     @helpful("a_waiting_read_ends", action="answer")
     def it_is_answered(s, q: ReadsClaims.Read):
-        """It has looked."""
         return s.is_under_way(q) & (s.progress[q] == "reading"), (q,)
 
     @helpful("a_waiting_read_ends", action="fail_read")
     def it_fails(s, q: ReadsClaims.Read):
-        """Its replica has stopped, and has woken it."""
         return s.is_under_way(q) & s.stopped[s.place(q)] & (s.progress[q] == "waiting"), (q,)

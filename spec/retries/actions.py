@@ -9,9 +9,9 @@ Sources: seed 002, DDL (``retryIfSchemaError``); facts 12; hazard 37.
 
 How it is cut:
 
-- One collection. Changes go one by one, as in ``spec/meta``, from which it follows that every proxy knows a
-  change when it is acknowledged.
-- A request is one client's; what one client has kept is what its next request begins with: any version.
+- One collection. Changes go one by one, as in ``spec/meta``, which shows that every proxy knows a change when
+  it is acknowledged.
+- A request is one client's; its first version is any one that the client has kept.
 - A client whose call is lost gives up; its request may be made again as another one.
 """
 
@@ -45,7 +45,7 @@ class RetriesActions(Protocol, name="retries"):
     AGAIN: Bool = option(True)  # a request that was refused is made again at all
     EVICTS: Bool = option(True)  # the version that was refused is forgotten
 
-    # The coordinator, and what the proxies know.
+    # The coordinator, and the versions that proxies know.
     current: Version = 0
     changing: Bool = False
     acknowledged: Version = 0
@@ -77,13 +77,13 @@ class RetriesActions(Protocol, name="retries"):
 
     @action(fairness="weak", source="facts 12")
     def learn(s, p: Proxy):
-        """A proxy knows the change."""
+        """A proxy learns the change."""
         require(s.knows[p] != s.current)
         s.knows[p] = s.current
 
     @action(fairness="weak", source="facts 12", relies_on=("meta.caches_are_not_behind",))
     def acknowledge(s):
-        """Every proxy knows the change: it is done."""
+        """Every proxy knows the change: it ends."""
         require(s.changing)
         require(forall(s.Proxy, lambda p: s.knows[p] >= s.current))
         s.changing = False

@@ -11,26 +11,26 @@ class RetriesClaims(RetriesActions):
 
     @invariant(source="seed 002, DDL")
     def what_is_accepted_is_for_the_newest_schema(s):
-        """What is accepted is for the schema that was acknowledged when the request began, or a later one."""
+        """An accepted request is for the schema that was acknowledged when it began, or a later one."""
         return forall(s.Request, lambda r: implies(s.stage[r] == "accepted", s.holds[r] >= s.since[r]))
 
     @invariant(source="seed 002, DDL; hazard 37")
     def each_attempt_is_for_a_change(s):
-        """A request is refused once at most for each change since it began, and three times more: with what
-        its client had kept, with what it has read first, and with a version that is no newer.
+        """A request is refused at most once for each change since it began, and three times more: with the
+        version that its client had kept, with the first one that it reads, and with one that is no newer.
         """
         return forall(s.Request, lambda r: plain(s.attempts[r]) + plain(s.since[r]) <= plain(s.current) + 3)
 
     @invariant(source="seed 002, DDL; hazard 37")
     def a_retry_succeeds_when_the_schema_is_settled(s):
-        """No client hears that its schema is an old one if nothing has changed since it has read it."""
+        """No client gets a schema error if the schema has not changed since it has read it."""
         return forall(s.Request, lambda r: ~((s.stage[r] == "failed") & s.calm[r]))
 
     # ---- liveness ----
 
     @leads_to(source="seed 002, DDL; hazard 37")
     def a_retry_ends(s, r: RetriesActions.Request):
-        """A request is accepted, or its client hears that its schema is an old one."""
+        """A request is accepted, or its client gets a schema error."""
         return one_of(s.stage[r], "reads", "tries"), one_of(s.stage[r], "accepted", "failed")
 
     # ---- witnesses ----
@@ -47,7 +47,7 @@ class RetriesClaims(RetriesActions):
 
     @reachable(after="refuse", source="hazard 37")
     def the_proxies_do_not_agree(before, after, r, p):
-        """A client hears that its schema is an old one, and another proxy would have taken the request."""
+        """A client gets a schema error, and another proxy would have taken the request."""
         return (after.stage[r] == "failed") & exists(
             before.Proxy, lambda q: before.knows[q] == before.holds[r]
         )

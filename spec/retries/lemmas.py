@@ -9,7 +9,7 @@ class Retries(RetriesRanking):
 
     @lemma(source="facts 12")
     def proxies_know_what_was_acknowledged(s):
-        """What a proxy knows lies between what was acknowledged and what is stored."""
+        """A proxy's version is between the acknowledged and the stored one."""
         return (s.current == ite(s.changing, s.acknowledged + 1, s.acknowledged)) & forall(
             s.Proxy, lambda p: (s.acknowledged <= s.knows[p]) & (s.knows[p] <= s.current)
         )
@@ -36,7 +36,7 @@ class Retries(RetriesRanking):
 
     @lemma(source="seed 002, DDL")
     def in_a_calm_all_agree(s):
-        """If nothing has changed since the version was read it is the one that every proxy knows."""
+        """If the schema has not changed since the version was read, every proxy knows that version."""
         return forall(
             s.Request,
             lambda r: (

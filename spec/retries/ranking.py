@@ -1,7 +1,7 @@
-"""Why a client's retry ends: what is left to do, and who does it.
+"""Why a client's retry ends: a measure, and the actions that lower it.
 
-The claim is of runs in which the schema changes finitely often. Whoever reads a version and is refused, as
-there is a newer one by then, reads again: if that happens for ever, the retry goes on for ever.
+The claim is of runs in which the schema changes finitely often. A client that is refused because of a newer
+version reads again: if that happens for ever, the retry never ends.
 """
 
 from tidemark.spec.language import each, helpful, rank
@@ -23,15 +23,12 @@ class RetriesRanking(RetriesClaims):
 
     @helpful("a_retry_ends", action="read")
     def the_client_reads(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """Some proxy has a version."""
         return s.stage[r] == "reads", (r, p)
 
     @helpful("a_retry_ends", action="accept")
     def a_proxy_accepts(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """It knows the version."""
         return (s.stage[r] == "tries") & (s.knows[p] == s.holds[r]), (r, p)
 
     @helpful("a_retry_ends", action="refuse")
     def a_proxy_refuses(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
-        """It knows another; the client goes on if what it had was newer than before."""
         return (s.stage[r] == "tries") & (s.knows[p] != s.holds[r]), (r, p)

@@ -2,21 +2,21 @@
 
 A client's request becomes a task of one of three queues: changes of metadata (``ddl``), writes (``dml``),
 reads (``query``). To enter its queue a task is given an id and a timestamp. A worker takes the first task of
-a queue and carries it out: somewhere else a call takes effect. Then the caller is notified, and the task
-leaves the active ones. Of the first queue one task is active at a time; of the others as many as there are.
-The claims are in ``spec/scheduler/claims.py``.
+a queue and carries it out: a call takes effect elsewhere. Then the caller is notified, and the task leaves
+the active ones. Of the first queue one task is active at a time, of the others any number. The claims are in
+``spec/scheduler/claims.py``.
 
 Sources: seed 004 (6.0, 6.6.1), facts 3.1, hazards 12 and 27.
 
 How it is cut:
 
-- The effect of a task is one step, somewhere else: ``carry``. A call whose answer does not come in time may
-  take effect later (``late``), until it is known that it does not (``settle``).
-- The statistics of the channels are those of ``proxy``, and ``report`` assumes their promise. Each
-  way in which a task ends is made of steps that are there: a task that is not admitted fails there before it
-  is stamped; one that is dropped is issued and fails there. One channel represents all.
-- ``crash`` ends the proxy: another one begins with nothing. ``closed`` is the end of a proxy without one.
-- The lock of a queue is held by a task that is asked or stamped.
+- The effect of a task is one step: ``carry``. A call without an answer in time may take effect later
+  (``late``), until it is known that it does not (``settle``).
+- The statistics of the channels are those of ``proxy``, and ``report`` assumes their promise. Each end of a
+  task is made of steps of ``proxy``: a task that is not admitted fails there before it is stamped; one that
+  is dropped is issued and fails there. One channel represents all.
+- ``crash`` ends the proxy: another one begins with an empty state. ``closed`` is an end without another.
+- A task that is asked or stamped holds the lock of its queue.
 """
 
 from tidemark.spec.language import (
@@ -58,7 +58,7 @@ class SchedulerActions(Protocol, name="scheduler"):
     LOCKED: Bool = option(True)  # one lock of a queue covers a task from its timestamp to its entry
     SERIAL: Bool = option(True)  # of the ddl queue one task is active at a time
     SETTLED: Bool = option(True)  # a task leaves when it is known what became of its call
-    DRAINED: Bool = option(True)  # a proxy is closed when each task is over
+    DRAINED: Bool = option(True)  # a proxy is closed when each task has ended
     UNIQUE: Bool = option(True)  # no id is given to two tasks
 
     queue: Map[Task, Queue] = constant()
@@ -66,10 +66,10 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     mode: Mode = "open"
     issued: Ts = 0  # the greatest timestamp that was given, as far as it matters here
-    reported: Ts = 0  # what the root coordinator was told: no write at or below it is to come
+    reported: Ts = 0  # the value at the root coordinator: no write at or below it is to come
     tail: Map[Queue, Place] = 0  # how many tasks have entered
     phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # what was issued when the task asked
+    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
     ts: Map[Task, Ts] = 0
     place: Map[Task, Place] = 0  # the order of entry into its queue; 0 before
     active: Set[Task] = False  # the map of active tasks, which is one by id
@@ -78,14 +78,14 @@ class SchedulerActions(Protocol, name="scheduler"):
     caller: Map[Task, Caller] = "absent"
     notices: Map[Task, Notices] = 0  # how often the caller was notified
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def joins(s, t, u):
         """The two tasks are of one queue."""
         return s.queue[t] == s.queue[u]
 
     def has_entered(s, t):
-        """The task was appended to its queue; it may be over."""
+        """The task was appended to its queue; it may have ended."""
         return s.place[t] > 0
 
     def is_unfinished(s, t):
@@ -97,7 +97,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         return one_of(s.phase[t], "asked", "stamped")
 
     def lock_is_free(s, t):
-        """No task holds the lock of this task's queue, or there is no lock."""
         return ~s.LOCKED | ~exists(s.Task, lambda u: s.joins(t, u) & s.holds_lock(u))
 
     def is_next(s, t):
@@ -139,7 +138,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         return ite(s.phase[t] == "asked", s.floor[t] >= value, s.ts[t] > value)
 
     def notify(s, t):
-        """The caller is notified, if it is still there."""
         s.notices[t] = s.notices[t] + 1
         s.caller[t] = ite(s.caller[t] == "left", "left", "told")
 
@@ -183,7 +181,6 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.issued = maximum(s.issued, ts)
 
     def is_alone(s, t):
-        """No task that was given an id has that of this one."""
         return forall(s.Task, lambda u: implies(s.has_id(u), s.id[u] != s.id[t]))
 
     @action(fairness="weak", source="seed 004, 6.6.1: addUnissuedTask")
@@ -242,7 +239,7 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     @action(fairness="weak", source="seed 004, 6.6.1: PreExecute, Execute, PostExecute")
     def end(s, t: Task):
-        """The three steps of the task are done, or one has failed and the rest is skipped."""
+        """The three steps of the task have ended, or one has failed and the rest is skipped."""
         require(s.phase[t] == "running")
         s.phase[t] = "ended"
 
@@ -254,7 +251,7 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     @action(fairness="weak", source="seed 004, 6.6.1: PopActivateTask")
     def pop(s, t: Task):
-        """The task leaves the active ones: whatever has its id there."""
+        """The task leaves the active ones, with the entry of its id."""
         require((s.phase[t] == "ended") & (s.notices[t] > 0))
         require(~s.SETTLED | ~s.unknown[t])
         s.phase[t] = "over"
@@ -267,7 +264,7 @@ class SchedulerActions(Protocol, name="scheduler"):
         relies_on=("proxy.reported_is_below_all_to_come", "proxy.reported_is_given_to_nobody_else"),
     )
     def report(s, upto: Ts):
-        """The root coordinator is told a value that the statistics allow: every write to come is above it."""
+        """The root coordinator gets a value that the statistics allow: every write to come is above it."""
         require(one_of(s.mode, "open", "closing") & (upto > s.reported))
         require(s.allows(upto))
         s.reported = upto
@@ -281,19 +278,19 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     @action(source="seed 004, 6.6.1")
     def cancel(s, t: Task):
-        """The caller waits no longer, whatever becomes of the task."""
+        """The caller stops waiting; the task continues."""
         require(s.caller[t] == "waits")
         s.caller[t] = "left"
 
     @action(source="seed 004, 6.6.1")
     def close(s):
-        """The proxy takes no more tasks, and does not begin what is queued."""
+        """The proxy takes no more tasks, and does not begin queued ones."""
         require(s.mode == "open")
         s.mode = "closing"
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def end_close(s):
-        """The proxy is closed: no worker has a task, and none is left."""
+        """The proxy is closed: no worker has a task, and no task is left."""
         require(s.mode == "closing")
         require(
             forall(

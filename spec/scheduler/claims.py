@@ -72,14 +72,14 @@ class SchedulerClaims(SchedulerActions):
 
     @invariant(source="seed 004, 6.6.1; seed 004, 6.6.3; property W")
     def writes_are_above_the_report(s):
-        """However tasks end: no write takes effect at or below what was reported."""
+        """However tasks end: no write takes effect at or below the reported value."""
         return s.allows(s.reported)
 
-    # ---- who is told, who is known ----
+    # ---- notifications, and the map of active tasks ----
 
     @invariant(source="seed 004, 6.6.1: Notify")
     def notified_once(s):
-        """A caller is notified once when its task is over, and never twice."""
+        """A caller is notified once when its task has ended, and never twice."""
         return forall(
             s.Task,
             lambda t: (s.notices[t] <= 1) & implies(s.phase[t] == "over", s.notices[t] == 1),
@@ -98,24 +98,24 @@ class SchedulerClaims(SchedulerActions):
 
     @invariant(source="seed 004, 6.6.1: activateTasks; facts 3.1")
     def the_active_tasks_are_known(s):
-        """The map has each task that a worker has taken and that is not over, and no other."""
+        """The map has exactly the tasks that a worker has taken and that have not ended."""
         return forall(s.Task, lambda t: s.active[t] == one_of(s.phase[t], "running", "ended"))
 
     # ---- liveness ----
 
     @leads_to(source="seed 004, 6.6.1: WaitToFinish")
     def a_caller_hears(s, t: SchedulerActions.Task):
-        """Who waits is notified, or leaves, or sees the proxy crash."""
+        """A waiting caller is notified, or leaves, or sees the proxy crash."""
         return s.caller[t] == "waits", s.caller[t] != "waits"
 
     @leads_to(source="seed 004, 6.6.1; facts 3.1")
     def a_task_ends(s, t: SchedulerActions.Task):
-        """A task that has entered is over in the end, or lost in a crash."""
+        """A task that has entered ends, or is lost in a crash."""
         return s.is_unfinished(t), one_of(s.phase[t], "over", "lost")
 
     @leads_to(source="seed 004, 6.6.1")
     def a_close_ends(s):
-        """A proxy that closes is closed in the end, or crashes."""
+        """A closing proxy becomes closed, or crashes."""
         return s.mode == "closing", one_of(s.mode, "closed", "crashed")
 
     # ---- witnesses ----
@@ -140,12 +140,12 @@ class SchedulerClaims(SchedulerActions):
 
     @reachable(after="late", source="hazard 12")
     def what_failed_takes_effect(before, after, t):
-        """The caller was told of an error, and then the call takes effect."""
+        """The caller gets an error, and then the call takes effect."""
         return before.caller[t] == "told"
 
     @reachable(after="settle", source="hazard 12")
     def a_ddl_waits_until_another_is_settled(before, after, t):
-        """The caller of a ddl task was told, and the next one still waits."""
+        """The caller of a ddl task was notified, and the next task still waits."""
         return all_of(
             before.caller[t] == "told",
             before.queue[t] == "ddl",
@@ -180,5 +180,5 @@ class SchedulerClaims(SchedulerActions):
 
     @reachable(after="end_close", source="seed 004, 6.6.1")
     def a_close_waits_for_a_task(before, after):
-        """A proxy is closed in which a task took effect and its caller was told."""
+        """A proxy is closed in which a task took effect and its caller was notified."""
         return exists(after.Task, lambda t: after.carried[t] & (after.caller[t] == "told"))

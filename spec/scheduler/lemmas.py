@@ -9,7 +9,7 @@ class Scheduler(SchedulerRanking):
 
     @lemma(source="facts 2.3, 3.1")
     def what_was_given_was_issued(s):
-        """Timestamps and places are at most the greatest that were given; who has entered has both."""
+        """Timestamps and places are at most the greatest given ones; an entered task has both."""
         return (s.reported <= s.issued) & forall(
             s.Task,
             lambda t: all_of(
@@ -25,7 +25,7 @@ class Scheduler(SchedulerRanking):
 
     @lemma(source="seed 004, 6.6.1")
     def no_two_have_one_place(s):
-        """Each task has entered its queue by itself."""
+        """No two tasks have one place."""
         return forall(
             s.Task,
             s.Task,
@@ -36,7 +36,7 @@ class Scheduler(SchedulerRanking):
 
     @lemma(source="facts 3.1")
     def one_holds_the_lock(s):
-        """Of each queue at most one task is between its question and its entry."""
+        """In each queue at most one task is between its question and its entry."""
         return forall(
             s.Task,
             s.Task,
@@ -54,9 +54,7 @@ class Scheduler(SchedulerRanking):
 
     @lemma(source="seed 004, 6.6.1: FrontUnissuedTask")
     def the_first_was_taken_first(s):
-        """What is queued has entered after all that was taken; of the ddl tasks the one that was taken
-        last has entered after all that are over.
-        """
+        """Queued tasks entered after taken ones, and the last taken ddl task after all that have ended."""
         return forall(
             s.Task,
             s.Task,
@@ -83,7 +81,6 @@ class Scheduler(SchedulerRanking):
         return one_of(s.phase[t], "running", "ended") | ((s.phase[t] == "lost") & s.has_acted(t))
 
     def has_acted(s, t):
-        """The call of the task was made."""
         return s.carried[t] | s.unknown[t]
 
     @lemma(source="seed 004, 6.6.1: at most only one task is executing")

@@ -1,4 +1,4 @@
-"""Why tasks end, callers hear and a close ends, for any size: what is left to do, and who does it."""
+"""Why tasks, waits of callers and a close end, for any size: measures, and the actions that lower them."""
 
 from tidemark.spec.language import all_of, each, exists, helpful, least, one_of, rank
 from tidemark.spec.scheduler.claims import SchedulerClaims
@@ -19,15 +19,13 @@ class SchedulerRanking(SchedulerClaims):
         return one_of(s.phase[u], "running", "ended") & ((u == t) | waits)
 
     def is_free(s, t):
-        """No task that a worker has holds it up."""
+        """No task that a worker has blocks it."""
         return (s.phase[t] == "queued") & ~exists(s.Task, lambda u: s.holds_up(u, t))
 
     def is_queued_at(s, u, t, p):
-        """The task is queued where the other one is, at this place."""
         return all_of(s.joins(u, t), s.phase[u] == "queued", s.place[u] == p)
 
     def first_place(s, t):
-        """The place of the first task that is queued where this one is."""
         return least(s.Place, lambda p: exists(s.Task, lambda u: s.is_queued_at(u, t, p)), default=0)
 
     def comes_next(s, u, t):
@@ -36,9 +34,7 @@ class SchedulerRanking(SchedulerClaims):
 
     @rank("a_task_ends")
     def what_a_task_waits_for(s, t: SchedulerClaims.Task):
-        """Whoever has entered before; of those that a worker has the call, the notice, the outcome, the end;
-        last, callers of those before that may leave.
-        """
+        """Earlier tasks; for those with a worker call, notice, outcome, end; callers that may leave."""
         return (
             each(s.Task, lambda u: s.is_before(u, t)),
             each(s.Task, lambda u: s.holds_up(u, t) & (s.phase[u] == "running")),
@@ -50,37 +46,31 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_task_ends", action="issue")
     def a_worker_takes_it(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """The first of the queue has a caller."""
         return s.comes_next(u, t) & s.is_wanted(u), (u,)
 
     @helpful("a_task_ends", action="drop")
     def a_worker_drops_it(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """The first of the queue has none."""
         return s.comes_next(u, t) & ~s.is_wanted(u), (u,)
 
     @helpful("a_task_ends", action="end")
     def it_is_carried_out(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """A worker carries it out."""
         return s.holds_up(u, t) & (s.phase[u] == "running"), (u,)
 
     @helpful("a_task_ends", action="tell")
     def its_caller_is_told(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """It has ended."""
         return all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] == 0), (u,)
 
     @helpful("a_task_ends", action="settle")
     def its_outcome_is_known(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """Its call was given up."""
         told = all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] > 0)
         return told & s.unknown[u], (u,)
 
     @helpful("a_task_ends", action="pop")
     def it_is_over(s, t: SchedulerClaims.Task, u: SchedulerClaims.Task):
-        """Nothing is left of it."""
         told = all_of(s.holds_up(u, t), s.phase[u] == "ended", s.notices[u] > 0)
         return told & ~s.unknown[u], (u,)
 
-    # ---- a caller hears ----
+    # ---- a caller is notified ----
 
     @rank("a_caller_hears")
     def what_a_caller_waits_for(s, t: SchedulerClaims.Task):
@@ -89,24 +79,21 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_caller_hears", action="give_up")
     def its_question_ends(s, t: SchedulerClaims.Task):
-        """The task has asked."""
         return (s.caller[t] == "waits") & (s.phase[t] == "asked"), (t,)
 
     @helpful("a_caller_hears", action="enqueue")
     def it_enters(s, t: SchedulerClaims.Task):
-        """The task has its timestamp."""
         return (s.caller[t] == "waits") & (s.phase[t] == "stamped"), (t,)
 
     @helpful("a_caller_hears", other="a_task_ends")
     def it_ends(s, t: SchedulerClaims.Task):
-        """The task has entered; it is not over before its caller is told."""
         return (s.caller[t] == "waits") & s.is_unfinished(t), (t,)
 
     # ---- a close ends ----
 
     @rank("a_close_ends")
     def what_a_close_waits_for(s):
-        """Tasks that have asked, that hold a lock, that are not over; nobody asks any more."""
+        """Tasks that have asked, that hold a lock, that have not ended; no further task asks."""
         return (
             each(s.Task, lambda t: s.phase[t] == "asked"),
             each(s.Task, s.holds_lock),
@@ -115,21 +102,17 @@ class SchedulerRanking(SchedulerClaims):
 
     @helpful("a_close_ends", action="give_up")
     def a_question_ends(s, t: SchedulerClaims.Task):
-        """A task has asked."""
         return (s.mode == "closing") & (s.phase[t] == "asked"), (t,)
 
     @helpful("a_close_ends", action="enqueue")
     def a_task_enters(s, t: SchedulerClaims.Task):
-        """A task has its timestamp."""
         return (s.mode == "closing") & (s.phase[t] == "stamped"), (t,)
 
     @helpful("a_close_ends", other="a_task_ends")
     def each_task_ends(s, t: SchedulerClaims.Task):
-        """A task has entered."""
         return (s.mode == "closing") & s.is_unfinished(t), (t,)
 
     @helpful("a_close_ends", action="end_close")
     def nothing_is_left(s):
-        """No task is left."""
         left = exists(s.Task, lambda t: s.holds_lock(t) | s.is_unfinished(t))
         return (s.mode == "closing") & ~left, ()

@@ -1,4 +1,4 @@
-"""Segments at a query node: growing and sealed ones, loads while the stream goes on, and their deletes."""
+"""Segments at a query node: growing and sealed ones, loads while the stream advances, and their deletes."""
 
 from tidemark.spec.segments.lemmas import Segments
 

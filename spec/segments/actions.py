@@ -1,13 +1,13 @@
 """Growing and sealed segments of one channel at one query node; loads and deletes; state and steps.
 
-What is described: the data node stores what lies up to the channel checkpoint, and flushes segments. A query
-node takes the channel up: it loads the flushed segments, takes what is stored of the others as growing ones,
-and consumes the stream. Rows of the stream go into growing segments, unless what was loaded holds them
-(excluded timestamps). Deletes go into every segment that is served, and into the delete buffer. When a
-segment is flushed later, it is loaded while the stream goes on; then it takes the place of the growing one.
-The files of a segment hold the deletes up to the delete checkpoint; those after it are replayed from the
-buffer when the load ends. The service time is raised when a pack is applied and all segments are there that
-were flushed when the channel was taken up.
+The data node stores all rows up to the channel checkpoint, and flushes segments. A query node takes the
+channel up: it loads the flushed segments, takes the stored rows of the others as growing segments, and
+consumes the stream. Rows of the stream go into growing segments, unless the loaded files hold them (excluded
+timestamps). Deletes go into every segment that is served, and into the delete buffer. A segment that is
+flushed later is loaded while the stream advances; then it replaces the growing one. The files of a segment
+hold the deletes up to the delete checkpoint; those after it are replayed from the buffer when the load ends.
+The service time rises when a pack is applied and all segments are there that were flushed when the channel
+was taken up.
 
 Sources: seed 002 (service time), facts 6.1 and 10.4, bugs B34, B35, B37 and B38. This is the protocol as it
 is *meant*.
@@ -16,19 +16,19 @@ How it is cut:
 
 - One node, one channel. A node that crashes, or gives the channel up because it cannot load it, takes it up
   anew; ``faults`` counts that and bounds the searches.
-- ``filed``: the row is in files, and the coordinator has recorded them; or the files of the segments with
-  older rows have the delete. How a delete comes there is in ``deletes``. ``checkpoint``: all rows up to it
-  are filed. A segment is flushed once all its rows are, wherever the checkpoint is. ``delete_checkpoint``:
-  all deletes up to it are filed; it is not above the checkpoint. What the coordinator names at the beginning
-  of a load is the delete checkpoint of that moment (``files_upto``); both may move during the load.
-- A load is two steps, its beginning and its end; anything may happen between them. The replay is one step
-  with its end: the node takes the last look at the buffer and serves the segment without a pause.
-- The segments that were flushed when the channel was taken up are listed in what the node was told then. It
-  loads them by itself, with the files of that moment; or it is told to, with those of a later one.
+- ``filed``: the row is in recorded files; or the files of the segments with older rows have the delete
+  (``deletes`` has the details). ``checkpoint``: all rows up to it are filed. A segment is flushed once all
+  its rows are, wherever the checkpoint is. ``delete_checkpoint``: all deletes up to it are filed; it is not
+  above the checkpoint. At the beginning of a load the coordinator names the delete checkpoint of that moment
+  (``files_upto``); both may move during the load.
+- A load is two steps, its beginning and its end, with any steps between. The replay is one step with its end:
+  the node takes the last look at the buffer and serves the segment without a pause.
+- The node got the list of the segments that were flushed when the channel was taken up. It loads them by
+  itself, with the files of that moment; or at a request, with those of a later one.
 - Rows of a growing segment that are in files are loaded when the channel is taken up.
-- An excluded timestamp is kept for good: what lies at or below it does not come again. It is the checkpoint,
-  for all segments; a variant gives each its own, and forgets it (``OwnPositions``, proved as well).
-- Which rows are read: those of a sealed segment if it is served, else those that have grown.
+- An excluded timestamp is kept for good: rows at or below it do not come again. It is the checkpoint, for all
+  segments; a variant gives each its own, and forgets it (``OwnPositions``, proved as well).
+- Reads see the rows of a sealed segment if it is served, else the growing ones.
 
 Left out: compactions of rows, segments that are moved between nodes (for deletes a load like any other), the
 release of a channel at a request, the memory and the time that a load takes.
@@ -76,7 +76,7 @@ class SegmentsActions(Protocol, name="segments"):
     ts: Map[Write, Ts] = 0
     tick: Ts = 0
 
-    # What is stored.
+    # The store.
     checkpoint: Ts = 0
     delete_checkpoint: Ts = 0
     flushed: Set[Segment] = False
@@ -99,22 +99,20 @@ class SegmentsActions(Protocol, name="segments"):
     knows: Set[Segment, Write] = False  # deletes that a sealed segment has
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_row(s, w):
-        """A row in the log."""
         return s.logged[w] & ~s.deletes[w]
 
     def is_delete(s, d):
-        """A delete in the log."""
         return s.logged[d] & s.deletes[d]
 
     def is_in_pack(s, w):
-        """The write is in the pack, and the pipeline has not done with it."""
+        """The write is in the pack, and the pipeline has not processed it."""
         return all_of(s.logged[w], s.ts[w] > s.start, s.ts[w] <= s.pack, ~s.applied[w])
 
     def is_read(s, w):
-        """A read finds the row at the node, if nothing deletes it."""
+        """A read finds the row at the node, unless a delete removes it."""
         return ite(s.load[s.segment[w]] == "served", s.filed[w], s.grown[w])
 
     def is_known(s, w, d):
@@ -124,14 +122,14 @@ class SegmentsActions(Protocol, name="segments"):
         in_growing = s.applied[d] | (s.filed[d] & (s.ts[d] <= s.files_at_start))
         return ite(s.load[s.segment[w]] == "served", s.knows[s.segment[w], d], in_growing)
 
-    # ---- the log, and what is stored ----
+    # ---- the log and the store ----
 
     @action(
         source="facts 3.1, 10.3",
         relies_on=("timetick.ticks_are_below_all_to_come", "allocation.no_row_joins_an_ended_segment"),
     )
     def append(s, w: Write, ts: Ts):
-        """A row or a delete is in the log. No row of a flushed segment: what the allocator promises."""
+        """A row or a delete is in the log. As the allocator promises, no row of a flushed segment."""
         require(~s.logged[w])
         require(ts > s.tick)
         require(any_of(s.deletes[w], ~s.flushed[s.segment[w]], ~s.SEALS_END))
@@ -174,12 +172,12 @@ class SegmentsActions(Protocol, name="segments"):
     # ---- the channel is taken up ----
 
     def start_of_the_stream(s):
-        """Where the stream is consumed from: the deletes after it are in no file of a segment."""
+        """The start of the stream: the deletes after it are in no file of a segment."""
         return s.delete_checkpoint
 
     @action(fairness="weak", source="facts 6.1, 10.4; B37")
     def watch(s):
-        """The node takes the channel up, with what is stored of the segments that are not flushed."""
+        """The node takes the channel up, with the stored rows of the segments that are not flushed."""
         require(~s.watching)
         s.watching = True
         s.start = s.start_of_the_stream()
@@ -191,7 +189,7 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(source="facts 6.1")
     def leave(s):
-        """The node crashes, or gives the channel up: what it has in memory is gone."""
+        """The node crashes, or gives the channel up: its memory is lost."""
         require(s.watching)
         s.watching = False
         s.wanted = each(s.Segment, lambda g: False)
@@ -210,7 +208,6 @@ class SegmentsActions(Protocol, name="segments"):
         s.faults = s.faults + 1
 
     def is_stored_of_a_growing_segment(s, w):
-        """The row is in the files of a segment that is not flushed."""
         return all_of(s.is_row(w), s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
 
     # ---- the pipeline ----
@@ -223,7 +220,7 @@ class SegmentsActions(Protocol, name="segments"):
         s.pack = end
 
     def is_left_out(s, w):
-        """The filter: what was loaded holds the row."""
+        """The filter: the loaded files hold the row."""
         return any_of(
             s.wanted[s.segment[w]], s.load[s.segment[w]] == "served", s.ts[w] <= s.excluded[s.segment[w]]
         )
@@ -238,7 +235,7 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(fairness="weak", source="facts 6.1")
     def apply_delete(s, d: Write):
-        """A delete of the pack goes into all that is served, and into the buffer."""
+        """A delete of the pack goes into all served segments, and into the buffer."""
         require(s.is_in_pack(d) & s.deletes[d])
         s.applied[d] = True
         s.buffer[d] = True
@@ -254,7 +251,7 @@ class SegmentsActions(Protocol, name="segments"):
         relies_on=("dispatch.nothing_is_left_out",),
     )
     def raise_safe(s):
-        """The pack is applied, and what was flushed is served: the service time is the end of the pack."""
+        """The pack is applied, and listed segments are served: the service time is the pack's end."""
         require(s.watching & (s.pack > s.safe))
         require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
         require(forall(s.Segment, lambda g: implies(s.wanted[g], s.load[g] == "served")))
@@ -264,18 +261,14 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(source="facts 6.1; B34")
     def begin_load(s, g: Segment):
-        """The load of a flushed segment begins at a request. Its files hold the deletes up to the delete
-        checkpoint of that moment.
-        """
+        """A requested load of a flushed segment begins. Its files hold deletes to the delete checkpoint."""
         require(s.watching & s.flushed[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.delete_checkpoint
 
     @action(fairness="weak", source="facts 6.1")
     def load_listed(s, g: Segment):
-        """The load of a listed segment begins. Its files are those of the moment when the channel was taken
-        up.
-        """
+        """The load of a listed segment begins, with the files of the time when the channel was taken up."""
         require(s.watching & s.wanted[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.files_at_start
@@ -289,7 +282,6 @@ class SegmentsActions(Protocol, name="segments"):
         return s.buffer[d] & (s.ts[d] > s.replays_from(g))
 
     def is_in_files(s, g, d):
-        """The delete came with the files."""
         return all_of(s.is_delete(d), s.filed[d], s.ts[d] <= s.files_upto[g])
 
     @action(fairness="weak", source="facts 6.1; B34; B35; B38")
@@ -312,7 +304,6 @@ class SegmentsActions(Protocol, name="segments"):
         s.faults = s.faults + 1
 
     def may_trim(s, value):
-        """No load needs what lies at or below the value."""
         return all_of(
             value <= s.delete_checkpoint,
             forall(s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])),
@@ -325,6 +316,6 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(source="facts 6.1; B38")
     def trim(s, value: Ts):
-        """The buffer lets go of deletes that are in files."""
+        """The buffer drops deletes that are in files."""
         require(s.watching & s.may_trim(value))
         s.buffer = each(s.Write, lambda d: s.buffer[d] & (s.ts[d] > value))

@@ -1,4 +1,4 @@
-"""Claims about segments: what is served is all there, once, and with its deletes."""
+"""Claims about segments: reads find every row, once, and with its deletes."""
 
 from tidemark.spec.language import (
     all_of,
@@ -17,7 +17,6 @@ class SegmentsClaims(SegmentsActions):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
     def is_older(s, w, d):
-        """The row and the delete have one key, and the row is older."""
         return all_of(s.deletes[d], ~s.deletes[w], s.key[w] == s.key[d], s.ts[w] < s.ts[d])
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
@@ -43,9 +42,7 @@ class SegmentsClaims(SegmentsActions):
 
     @invariant(source="facts 6.1; B34; B35")
     def sealed_segments_have_no_other_deletes(s):
-        """What a segment has is a delete of its files, or one that the pipeline has done with; a segment that
-        is not served has none.
-        """
+        """A segment has only deletes of its files and processed ones; one that is not served has none."""
         return forall(
             s.Segment,
             s.Write,
@@ -56,12 +53,11 @@ class SegmentsClaims(SegmentsActions):
         )
 
     def removes(s, d, w, value):
-        """The delete removes the row at the timestamp."""
         return all_of(s.is_delete(d), s.is_older(w, d), s.ts[d] <= value)
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
     def reads_find_what_was_written(s):
-        """At the service time the node shows exactly the rows of the log that nothing has deleted."""
+        """At the service time the node shows exactly the rows of the log that no delete removes."""
         return forall(s.Write, lambda w: implies(s.ts[w] <= s.safe, s.is_shown(w) == s.is_visible(w)))
 
     def is_visible(s, w):
@@ -69,7 +65,6 @@ class SegmentsClaims(SegmentsActions):
         return s.is_row(w) & ~exists(s.Write, lambda d: s.removes(d, w, s.safe))
 
     def is_shown(s, w):
-        """A read at the service time shows the row."""
         removed = exists(s.Write, lambda d: s.is_known(w, d) & s.removes(d, w, s.safe))
         return all_of(~s.deletes[w], s.is_read(w), ~removed)
 
@@ -80,7 +75,7 @@ class SegmentsClaims(SegmentsActions):
 
     @leads_to(source="seed 002, service time; facts 6.1; B41")
     def service_time_follows_the_ticks(s, ts: SegmentsActions.Ts):
-        """The service time comes to every tick, whatever is loaded."""
+        """The service time reaches every tick, during loads too."""
         return s.tick >= ts, s.safe >= ts
 
     @reachable(after="apply_delete", source="facts 6.1; B38")
@@ -105,9 +100,7 @@ class SegmentsClaims(SegmentsActions):
 
     @reachable(after="end_load", source="facts 6.1")
     def a_listed_segment_gets_a_delete(before, after, g):
-        """A segment that was flushed when the channel was taken up gets a delete of the stream as it is
-        loaded.
-        """
+        """A listed segment gets a delete of the stream when it is loaded."""
         return before.wanted[g] & exists(
             after.Write,
             after.Write,
@@ -122,7 +115,7 @@ class SegmentsClaims(SegmentsActions):
 
     @reachable(after="end_load", source="facts 6.1")
     def a_growing_segment_is_replaced(before, after, g):
-        """A sealed segment takes the place of the growing one."""
+        """A sealed segment replaces the growing one."""
         return exists(after.Write, lambda w: (before.segment[w] == g) & before.grown[w])
 
     @reachable(after="apply_insert", source="facts 6.1: excluded timestamps")
@@ -147,18 +140,18 @@ class SegmentsClaims(SegmentsActions):
 
     @reachable(after="trim", source="facts 6.1; B38")
     def a_delete_is_trimmed(before, after, value):
-        """The buffer lets go of a delete at the delete checkpoint, and no segment is loaded."""
+        """The buffer drops a delete at the delete checkpoint, and no segment is loaded."""
         return exists(after.Write, lambda d: before.is_let_go(after, d, value)) & all_of(
             value == after.delete_checkpoint, forall(after.Segment, lambda g: after.load[g] == "none")
         )
 
     @reachable(after="trim", source="facts 6.1; B38")
     def a_delete_is_trimmed_during_a_load(before, after, value):
-        """The buffer lets go of a delete that the files of a load hold just yet."""
+        """The buffer drops a delete that the files of a load just contain."""
         return exists(after.Write, lambda d: before.is_let_go(after, d, value)) & exists(
             after.Segment, lambda g: (after.load[g] == "loading") & (after.files_upto[g] == value)
         )
 
     def is_let_go(before, after, d, value):
-        """The buffer had the delete of this timestamp, and has it no more."""
+        """The buffer had the delete of this timestamp, and no longer has it."""
         return all_of(before.buffer[d], ~after.buffer[d], after.ts[d] == value)

@@ -9,7 +9,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 6.1, 10.4")
     def times_are_in_order(s):
-        """Deletes in files, rows in files, tick; service time, pack, tick."""
+        """Deletes in files, rows in files and tick are in order; so are service time, pack and tick."""
         return all_of(
             s.delete_checkpoint <= s.checkpoint,
             s.checkpoint <= s.tick,
@@ -26,7 +26,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 10.4")
     def a_node_that_does_not_watch_has_nothing(s):
-        """Before the channel is taken up there is nothing at the node."""
+        """Before the channel is taken up the node has no state."""
         nothing = all_of(
             s.start == 0,
             s.pack == 0,
@@ -38,7 +38,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="seed 002, service time; facts 6.1")
     def the_pipeline_goes_in_order(s):
-        """What it has done with lies in its packs; at or below the service time it is all."""
+        """Processed writes are in the packs; at or below the service time all writes are processed."""
         return forall(
             s.Write,
             lambda w: all_of(
@@ -49,7 +49,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 6.1")
     def growing_segments_are_complete(s):
-        """A growing segment has what was stored at the beginning, and what the stream has brought."""
+        """A growing segment has the rows that were stored at the beginning, and those of the stream."""
         return forall(
             s.Write,
             lambda w: all_of(
@@ -77,9 +77,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 7.7, 10.3")
     def flushed_segments_are_complete(s):
-        """All rows of a flushed segment, and all up to the checkpoint, are in files; loaded and wanted
-        segments are flushed.
-        """
+        """Rows of flushed segments, or up to the checkpoint, are in files; loaded segments are flushed."""
         return all_of(
             forall(s.Write, lambda w: implies(s.is_row(w) & s.flushed[s.segment[w]], s.filed[w])),
             forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= s.checkpoint), s.filed[w])),
@@ -106,7 +104,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 6.1; B38")
     def the_buffer_has_what_loads_need(s):
-        """Deletes of the stream stay in the buffer while they are in no file, or in none of a load."""
+        """Deletes of the stream stay in the buffer while they are in no file, or not in those of a load."""
         return forall(
             s.Write,
             lambda d: all_of(

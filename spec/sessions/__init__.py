@@ -1,4 +1,4 @@
-"""Sessions under leases: one coordinator lists them, watches them, and fences those that are over."""
+"""Sessions under leases: one coordinator lists them, watches them, and fences those that have ended."""
 
 from tidemark.spec.sessions.lemmas import Sessions
 

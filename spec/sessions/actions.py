@@ -1,17 +1,17 @@
 """Sessions of nodes and a coordinator that follows them: the steps.
 
 A node registers: its session is in the store, under a lease. The store counts its changes: each has a
-revision. A session that is over is never live again; a node that comes back has another one. The coordinator
-lists the sessions at one revision, fences those that are over, and then watches: it is told of each later
-change, one by one. The store forgets old changes (compaction); a watch that has fallen behind is refused, and
-the coordinator lists again. The claims are in ``spec/sessions/claims.py``.
+revision. A session that has ended is never live again; a node that comes back has another one. The
+coordinator lists the sessions at one revision, fences those that have ended, and then watches: the watch
+reports each later change, one by one. The store forgets old changes (compaction); a watch that has fallen
+behind is refused, and the coordinator lists again. The claims are in ``spec/sessions/claims.py``.
 
 Sources: seed 004 (service discovery); facts 3.4, 4 (initSessions and others); hazards 10, 11, 30; B46.
 
 How it is cut:
 
-- ``Node`` is one session: an id of the store. That ids are new is the store's (a key that grows).
-- Whether a process knows that its lease is over makes no difference here: it may go on until it is fenced.
+- ``Node`` is one session: an id of the store. The store makes ids new (a key that grows).
+- Whether a process knows the end of its lease makes no difference here: it may run until it is fenced.
 - The list is one step, each fence is one, and the watch begins with another. Sessions come and go between.
 - A coordinator that has lost its watch does not serve until it has listed and fenced again.
 """
@@ -44,7 +44,7 @@ class SessionsActions(Protocol, name="sessions"):
     Faults = Nat()
     Phase = Enum("down", "begun", "listed", "serving")
 
-    LISTS_FIRST: Bool = option(True)  # fenced is what is over in the list; else what was over before it
+    LISTS_FIRST: Bool = option(True)  # fence ended sessions of the list; else those that ended before it
     FENCES_FIRST: Bool = option(True)  # a session is forgotten when it is fenced
     FOLLOWS_THE_LIST: Bool = option(True)  # the watch begins behind the list; else with what comes next
     LISTS_AGAIN: Bool = option(True)  # a watch that is refused begins with a list; else with what there is
@@ -62,27 +62,27 @@ class SessionsActions(Protocol, name="sessions"):
 
     # The coordinator (lost in a crash).
     phase: Phase = "down"
-    first: Revision = 0  # what is over up to here has to be fenced before it serves
+    first: Revision = 0  # sessions that ended up to here have to be fenced before it serves
     seen: Revision = 0
     view: Set[Node] = False
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def was_live(s, n, r):
         """The session was live at the revision."""
         return all_of(s.began[n] > 0, s.began[n] <= r, ~s.was_over(n, r))
 
     def was_over(s, n, r):
-        """The session was over at the revision."""
+        """The session had ended at the revision."""
         return (s.ended[n] > 0) & (s.ended[n] <= r)
 
     def is_next(s, r):
-        """The watch tells of the change with this revision."""
+        """The watch reports the change with this revision next."""
         return (s.compacted <= s.seen) & s.may_be_told(r)
 
     def may_be_told(s, r):
-        """The watch has told of the change, perhaps before the store forgot it."""
+        """The watch has reported the change, perhaps before the store forgot it."""
         return (r > s.seen) & ((r == s.seen + 1) | ~s.IN_ORDER)
 
     # ---- the store ----
@@ -96,7 +96,7 @@ class SessionsActions(Protocol, name="sessions"):
 
     @action(source="facts 2.4; hazard 11")
     def expire(s, n: Node):
-        """The lease is over, whether the process lives or not; or the node has left."""
+        """The lease ends, whether the process runs or not; or the node has left."""
         require((s.began[n] > 0) & (s.ended[n] == 0))
         s.revision = s.revision + 1
         s.ended[n] = s.revision
@@ -127,7 +127,7 @@ class SessionsActions(Protocol, name="sessions"):
 
     @action(fairness="weak", source="facts 4; hazard 11")
     def fence(s, n: Node):
-        """The logs refuse a session that is over: of the list, or whose end the watch tells of next."""
+        """The logs refuse a session that has ended: of the list, or whose end the watch reports next."""
         require(one_of(s.phase, "listed", "serving") & ~s.fenced[n])
         require(
             s.was_over(n, s.first)
@@ -137,7 +137,7 @@ class SessionsActions(Protocol, name="sessions"):
 
     @action(fairness="weak", source="facts 4: initSessions; hazard 30")
     def serve(s):
-        """All that was over is fenced: the coordinator takes reports, and watches."""
+        """All ended sessions are fenced: the coordinator takes reports, and watches."""
         require(s.phase == "listed")
         require(forall(s.Node, lambda n: implies(s.was_over(n, s.first), s.fenced[n])))
         s.phase = "serving"
@@ -145,14 +145,14 @@ class SessionsActions(Protocol, name="sessions"):
 
     @action(fairness="weak", source="facts 4: addSession; hazard 10")
     def learn(s, n: Node):
-        """The watch tells of a session that has begun."""
+        """The watch reports a session that has begun."""
         require((s.phase == "serving") & s.is_next(s.began[n]))
         s.seen = s.began[n]
         s.view[n] = True
 
     @action(fairness="weak", source="facts 4: delSession; hazard 11")
     def forget(s, n: Node):
-        """The watch tells of a session that is over; the logs refuse it already."""
+        """The watch reports the end of a session; the logs refuse it already."""
         require((s.phase == "serving") & s.may_be_told(s.ended[n]))
         require(s.fenced[n] | ~s.FENCES_FIRST)
         s.seen = s.ended[n]
@@ -160,7 +160,7 @@ class SessionsActions(Protocol, name="sessions"):
 
     @action(fairness="weak", source="seed 004: service discovery")
     def lose_watch(s):
-        """What the watch would tell of next is forgotten by the store: the watch is refused."""
+        """The store has forgotten the next change of the watch: the watch is refused."""
         require((s.phase == "serving") & (s.seen < s.compacted))
         s.phase = ite(s.LISTS_AGAIN, "begun", s.phase)
         s.first = ite(s.LISTS_AGAIN, s.revision, s.first)

@@ -16,9 +16,7 @@ class SessionsClaims(SessionsActions):
 
     @invariant(source="facts 4; hazards 10, 11, 30; B46")
     def who_serves_is_known_or_refused(s):
-        """While the coordinator serves, each node that may write is one whose reports it waits for, or one
-        that the logs refuse.
-        """
+        """While the coordinator serves, it waits for each node that may write, or the logs refuse it."""
         return implies(
             s.phase == "serving",
             forall(s.Node, lambda n: implies(s.admitted[n], s.view[n] | s.fenced[n])),
@@ -26,26 +24,26 @@ class SessionsClaims(SessionsActions):
 
     @invariant(frame=True, source="facts 4; hazard 11")
     def no_live_session_is_refused(s):
-        """The logs refuse only sessions that are over."""
+        """The logs refuse only sessions that have ended."""
         return forall(s.Node, lambda n: implies(s.fenced[n], s.ended[n] > 0))
 
     # ---- liveness ----
 
     @leads_to(source="facts 4: addSession")
     def a_session_becomes_known(s, n: SessionsActions.Node):
-        """A session that goes on is known by a coordinator."""
+        """A session that does not end becomes known to a coordinator."""
         return (s.began[n] > 0) & (s.ended[n] == 0), s.view[n] | (s.ended[n] > 0)
 
     @leads_to(source="facts 4: delSession; hazard 11")
     def a_session_that_is_over_is_refused(s, n: SessionsActions.Node):
-        """The logs refuse, in the end, each session that is over."""
+        """The logs refuse, in the end, each session that has ended."""
         return s.ended[n] > 0, s.fenced[n]
 
     # ---- witnesses ----
 
     @reachable(after="serve", source="hazard 30")
     def a_session_ends_between_list_and_watch(before, after):
-        """A session that is in the list is over before the watch begins."""
+        """A session of the list ends before the watch begins."""
         return exists(before.Node, lambda n: before.view[n] & (before.ended[n] > 0))
 
     @reachable(after="lose_watch", source="seed 004: service discovery")
@@ -55,7 +53,7 @@ class SessionsClaims(SessionsActions):
 
     @reachable(after="learn", source="facts 4: addSession")
     def a_session_is_learned_after_its_end(before, after, n):
-        """The watch tells of a session that is over already."""
+        """The watch reports a session that has ended already."""
         return before.ended[n] > 0
 
     @reachable(after="list_sessions", source="B46")

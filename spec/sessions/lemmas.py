@@ -28,14 +28,11 @@ class Sessions(SessionsRanking):
         )
 
     def is_a_change(s, r):
-        """A session began or ended with this revision."""
         return exists(s.Node, lambda n: (s.began[n] == r) | (s.ended[n] == r))
 
     @lemma(source="facts 3.4")
     def one_change_follows_the_other(s):
-        """The first change, the last one, and the last that the watch has told of are those of sessions; so
-        is the one after each.
-        """
+        """The first change, the last one, the last reported one and its successor are those of sessions."""
         return all_of(
             implies(s.revision > 0, s.is_a_change(1) & s.is_a_change(s.revision)),
             implies(s.seen > 0, s.is_a_change(s.seen)),
@@ -50,9 +47,7 @@ class Sessions(SessionsRanking):
 
     @lemma(source="facts 4")
     def nothing_is_seen_before_it_happens(s):
-        """What the coordinator has seen, and has to fence, and what is forgotten lies in the past; the
-        coordinator lists before it fences.
-        """
+        """Seen, forgotten and fenced changes are in the past; the coordinator lists before it fences."""
         return all_of(
             s.seen <= s.revision,
             s.first <= s.revision,
@@ -62,7 +57,7 @@ class Sessions(SessionsRanking):
 
     @lemma(source="facts 3.4; hazard 10")
     def who_serves_was_seen(s):
-        """A node that serves has registered, at or before what a coordinator has seen."""
+        """A node that serves has registered, at or before the coordinator's revision."""
         return forall(
             s.Node,
             lambda n: implies(

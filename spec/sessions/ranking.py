@@ -1,7 +1,7 @@
-"""Why sessions become known, or refused, for any number of them: what is left to do, and who does it.
+"""Why sessions become known, or refused, for any number of them: measures, and the actions that lower them.
 
-Both claims are of runs in which coordinators crash finitely often. One that crashes whenever it is about to
-tell the logs, or to learn, does neither.
+Both claims are of runs in which coordinators crash finitely often. One that always crashes before it fences,
+or learns, does neither.
 """
 
 from tidemark.spec.language import all_of, each, forall, helpful, ite, one_of, rank
@@ -12,21 +12,20 @@ class SessionsRanking(SessionsClaims):
     """Sessions of one store, and one coordinator at a time that lists, fences and watches."""
 
     def is_unfenced(s, m):
-        """The session was over when the coordinator listed, and is not refused."""
+        """The session had ended when the coordinator listed, and is not refused."""
         return s.was_over(m, s.first) & ~s.fenced[m]
 
     def tells_of(s, r):
-        """The watch has what comes next, and that is this change."""
+        """The watch has its next change, and that is this one."""
         return all_of(s.phase == "serving", s.compacted <= s.seen, r == s.seen + 1)
 
     def may_begin_to_serve(s):
-        """All that was over is refused."""
+        """All ended sessions are refused."""
         return (s.phase == "listed") & forall(s.Node, lambda m: ~s.is_unfenced(m))
 
     # ---- a session becomes known ----
 
     def is_to_be_known(s, n):
-        """The session goes on, and is not known."""
         return all_of(s.began[n] > 0, s.ended[n] == 0, ~s.view[n])
 
     @rank("a_session_becomes_known", finitely=("faults",))
@@ -43,58 +42,48 @@ class SessionsRanking(SessionsClaims):
 
     @helpful("a_session_becomes_known", action="begin")
     def a_coordinator_starts(s, n: SessionsClaims.Node):
-        """There is none."""
         return s.is_to_be_known(n) & (s.phase == "down"), ()
 
     @helpful("a_session_becomes_known", action="list_sessions")
     def the_list_has_it(s, n: SessionsClaims.Node):
-        """It is live."""
         return s.is_to_be_known(n) & (s.phase == "begun"), ()
 
     @helpful("a_session_becomes_known", action="fence")
     def what_was_over_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before it serves."""
         return all_of(s.is_to_be_known(n), s.phase == "listed", s.is_unfenced(m)), (m,)
 
     @helpful("a_session_becomes_known", action="serve")
     def it_serves(s, n: SessionsClaims.Node):
-        """Nothing is left to refuse."""
         return s.is_to_be_known(n) & s.may_begin_to_serve(), ()
 
     @helpful("a_session_becomes_known", action="lose_watch")
     def the_watch_is_refused(s, n: SessionsClaims.Node):
-        """The store has forgotten what comes next."""
         return all_of(s.is_to_be_known(n), s.phase == "serving", s.seen < s.compacted), ()
 
     @helpful("a_session_becomes_known", action="learn")
     def the_next_has_begun(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of this session, or of one before."""
         return s.is_to_be_known(n) & s.tells_of(s.began[m]), (m,)
 
     @helpful("a_session_becomes_known", action="forget")
     def the_next_is_over(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of an end before."""
         return all_of(s.is_to_be_known(n), s.tells_of(s.ended[m]), s.fenced[m]), (m,)
 
     @helpful("a_session_becomes_known", action="fence")
     def the_next_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the watch tells of it."""
         return all_of(s.is_to_be_known(n), s.tells_of(s.ended[m]), ~s.fenced[m]), (m,)
 
-    # ---- a session that is over is refused ----
+    # ---- a session that has ended is refused ----
 
     def may_be_fenced(s, n):
-        """The coordinator knows that the session is over."""
         serves = (s.phase == "serving") & (s.ended[n] <= s.seen + 1)
         return one_of(s.phase, "listed", "serving") & (s.was_over(n, s.first) | serves)
 
     def is_to_be_fenced(s, n):
-        """The session is over, and the coordinator does not know it."""
         return all_of(s.ended[n] > 0, ~s.fenced[n], ~s.may_be_fenced(n))
 
     @rank("a_session_that_is_over_is_refused", finitely=("faults",))
     def what_a_fence_waits_for(s, n: SessionsClaims.Node):
-        """Changes and what the store forgets, which end the watch; then fences, the watch, or a list."""
+        """Changes and compactions, which end the watch; then fences, the watch, or a list."""
         steps = ite(s.phase == "listed", 4, ite(s.phase == "serving", 3, ite(s.phase == "down", 2, 1)))
         return (
             each(s.Node, lambda m: s.began[m] == 0),
@@ -109,45 +98,36 @@ class SessionsRanking(SessionsClaims):
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def it_is_refused(s, n: SessionsClaims.Node):
-        """The coordinator knows of the end."""
         return all_of(s.ended[n] > 0, ~s.fenced[n], s.may_be_fenced(n)), (n,)
 
     @helpful("a_session_that_is_over_is_refused", action="begin")
     def another_starts(s, n: SessionsClaims.Node):
-        """There is no coordinator."""
         return s.is_to_be_fenced(n) & (s.phase == "down"), ()
 
     @helpful("a_session_that_is_over_is_refused", action="list_sessions")
     def the_list_has_it_no_more(s, n: SessionsClaims.Node):
-        """The session is over."""
         return s.is_to_be_fenced(n) & (s.phase == "begun"), ()
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def others_are_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the coordinator serves."""
         return all_of(s.is_to_be_fenced(n), s.phase == "listed", s.is_unfenced(m)), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="serve")
     def the_watch_begins(s, n: SessionsClaims.Node):
-        """Nothing else is left to refuse."""
         return s.is_to_be_fenced(n) & s.may_begin_to_serve(), ()
 
     @helpful("a_session_that_is_over_is_refused", action="lose_watch")
     def the_watch_ends(s, n: SessionsClaims.Node):
-        """The store has forgotten what comes next."""
         return all_of(s.is_to_be_fenced(n), s.phase == "serving", s.seen < s.compacted), ()
 
     @helpful("a_session_that_is_over_is_refused", action="learn")
     def another_has_begun(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of a session."""
         return s.is_to_be_fenced(n) & s.tells_of(s.began[m]), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="forget")
     def another_is_over(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """The watch tells of an end before."""
         return all_of(s.is_to_be_fenced(n), s.tells_of(s.ended[m]), s.fenced[m]), (m,)
 
     @helpful("a_session_that_is_over_is_refused", action="fence")
     def another_is_refused(s, n: SessionsClaims.Node, m: SessionsClaims.Node):
-        """Before the watch tells of it."""
         return all_of(s.is_to_be_fenced(n), s.tells_of(s.ended[m]), ~s.fenced[m]), (m,)

@@ -1,4 +1,4 @@
-"""A store: saves under a condition, and what a power failure leaves of them."""
+"""A store: saves under a condition, and their survival of a power failure."""
 
 from tidemark.spec.store.lemmas import Store
 

@@ -1,16 +1,16 @@
-"""A store of one value that only grows: saves under a fence, reads, and what a power failure leaves.
+"""A store of one value that only grows: saves under a fence, reads, and power failures.
 
-The value is whatever a store makes grow: the end of a window, a checkpoint, the version of an object, the
-number of records of a log. A save is *applied* when others can see it, *forced* when it survives a power
-failure, and *answered* when its caller is told so: in this order. In between the power may fail, and leaves
-any value between the forced and the visible one. A caller that was told of a failure, or of nothing, knows
-nothing: the save may have been applied, and may still be.
+The value may be the end of a window, a checkpoint, the version of an object, the number of records of a log.
+A save is *applied* when others can see it, *forced* when it survives a power failure, and *answered* when its
+caller gets the answer: in this order. In between the power may fail, and leaves any value between the forced
+and the visible one. A caller that got an error, or no answer, knows nothing: the save may have been applied,
+and may still be.
 
-A save is tied to a term, and applied only while this is the term of the store's fence. Where nothing raises
-the fence (metadata, objects, a log: their owner is looked after elsewhere), all saves have the one term.
-Options tell the kinds of store apart: ``ATOMIC``, a save is applied and forced in one step (a transaction; a
-file is renamed first, and its directory forced then); ``READS_FORCED``, a read answers with what is forced
-(an object store is read by those who know that the object is there).
+A save is tied to a term, and applied only while this is the term of the store's fence. Where no step raises
+the fence (metadata, objects, a log: other protocols guard their owner), all saves have the one term. Options
+distinguish the kinds of store: ``ATOMIC``, a save is applied and forced in one step (a transaction; a file is
+renamed first, and its directory forced then); ``READS_FORCED``, a read answers with the forced value (an
+object store is read by those who know that the object is there).
 
 Sources: facts 2.4, 7.6 and 10.1; hazard 43; properties D, L and M.
 """
@@ -51,23 +51,22 @@ class StoreActions(Protocol, name="store"):
     value: Map[Save, Value] = constant()  # what each save stores
 
     fence: Term = 0  # the present term, or the last one
-    lapsed: Bool = False  # it is over: its holder has resigned, or was not heard of
+    lapsed: Bool = False  # it has ended: its holder has resigned, or has not renewed it
     visible: Value = 0  # what a read sees
     forced: Value = 0  # what survives a power failure
-    inherited: Value = 0  # history: what was there when the term began
+    inherited: Value = 0  # history: the value when the term began
 
     stage: Map[Save, Stage] = "new"
     term: Map[Save, Term] = 0  # the term that the caller takes for the present one
     applied: Set[Save] = False
 
     look: Map[Read, Look] = "new"
-    least: Map[Read, Value] = 0  # history: what was there when the read began
+    least: Map[Read, Value] = 0  # history: the value when the read began
     got: Map[Read, Value] = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_allowed(s, w):
-        """The save is tied to the present term."""
         return s.term[w] == s.fence
 
     def may_see(s, r, value):
@@ -75,22 +74,19 @@ class StoreActions(Protocol, name="store"):
         return (s.least[r] <= value) & (value <= s.visible)
 
     def was_saved(s, value):
-        """A save of the value was applied."""
         return exists(s.Save, lambda w: s.applied[w] & (s.value[w] == value))
 
     # ---- the fence ----
 
     @action(source="facts 2.4: lease")
     def lapse(s):
-        """The term is over. A save of it may still be applied, until the next one begins."""
+        """The term ends. A save of it may still be applied, until the next one begins."""
         require((s.fence > 0) & ~s.lapsed)
         s.lapsed = True
 
     @action(source="facts 2.4: version == 0 transaction under a lease")
     def raise_fence(s, over: Bool):
-        """A new term begins: what was applied before is forced, and nothing of an old term is applied. It may
-        be over by then.
-        """
+        """A new term begins: applied saves are forced, saves of an old term are no longer applied."""
         require((s.fence == 0) | s.lapsed)
         s.fence = s.fence + 1
         s.lapsed = over
@@ -101,7 +97,7 @@ class StoreActions(Protocol, name="store"):
 
     @action(source="facts 2.4")
     def begin(s, w: Save, term: Term):
-        """A caller sends a save, in a term that has begun, and may be over."""
+        """A caller sends a save, in a term that has begun, and may have ended."""
         require((s.stage[w] == "new") & (term <= s.fence))
         s.stage[w] = "open"
         s.term[w] = term
@@ -116,25 +112,25 @@ class StoreActions(Protocol, name="store"):
 
     @action(fairness="weak", source="property D")
     def force(s):
-        """What is visible is forced to the disk."""
+        """The visible value is forced to the disk."""
         require(s.forced < s.visible)
         s.forced = s.visible
 
     @action(fairness="weak", source="property D")
     def answer(s, w: Save):
-        """The caller is told that its save is durable."""
+        """The caller gets the answer: its save is durable."""
         require((s.stage[w] == "open") & s.applied[w] & (s.value[w] <= s.forced))
         s.stage[w] = "answered"
 
     @action(fairness="weak", source="hazard 43")
     def refuse(s, w: Save):
-        """The caller is told that its term is over."""
+        """The caller gets the answer: its term has ended."""
         require((s.stage[w] == "open") & ~s.applied[w] & (s.lapsed | ~s.is_allowed(w)))
         s.stage[w] = "refused"
 
     @action(source="facts 2.2: saveTimestamp fails")
     def fail(s, w: Save):
-        """The caller is told of a failure, or gives up."""
+        """The caller gets an error, or gives up."""
         require(s.stage[w] == "open")
         s.stage[w] = "failed"
 
@@ -156,13 +152,13 @@ class StoreActions(Protocol, name="store"):
 
     @action(fairness="weak", source="property L; property D")
     def answer_read(s, r: Read):
-        """The caller is told what was seen."""
+        """The caller gets the value."""
         require((s.look[r] == "seen") & (~s.READS_FORCED | (s.got[r] <= s.forced)))
         s.look[r] = "answered"
 
     @action(source="facts 2.1: load error")
     def fail_read(s, r: Read):
-        """The caller is told of a failure: that is not the same as nothing (B1)."""
+        """The caller gets an error, which is not the same as no value (B1)."""
         require(one_of(s.look[r], "open", "seen"))
         s.look[r] = "failed"
         s.got[r] = 0
@@ -171,7 +167,7 @@ class StoreActions(Protocol, name="store"):
 
     @action(source="property D")
     def crash(s, left: Value):
-        """What was not forced may be lost. Callers on the machine are gone; saves under way may arrive."""
+        """Values that were not forced may be lost. Callers on the machine end; saves under way may arrive."""
         require((s.forced <= left) & (left <= s.visible))
         require((left == s.forced) | s.was_saved(left))
         s.visible = left

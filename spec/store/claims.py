@@ -24,12 +24,12 @@ class StoreClaims(StoreActions):
 
     @invariant(source="property D; property L")
     def what_was_read_is_durable(s):
-        """What a read has answered survives a power failure."""
+        """A value that a read has answered survives a power failure."""
         return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.got[r] <= s.forced))
 
     @invariant(source="property L")
     def a_read_sees_what_was_answered_before(s):
-        """A read answers with no less than what was there when it began."""
+        """A read answers with no less than the visible value when it began."""
         return forall(s.Read, lambda r: implies(s.look[r] == "answered", s.least[r] <= s.got[r]))
 
     @invariant(source="hazard 43", frame=True)
@@ -39,7 +39,7 @@ class StoreClaims(StoreActions):
 
     @invariant(source="hazard 43; facts 2.4")
     def only_the_present_term_adds(s):
-        """What is more than was there when the term began was saved in this term."""
+        """A value above that at the begin of the term was saved in this term."""
         return forall(
             s.Save,
             lambda w: implies(s.applied[w] & (s.inherited < s.value[w]), s.term[w] == s.fence),
@@ -47,21 +47,21 @@ class StoreClaims(StoreActions):
 
     @invariant(source="property L; property D", frame=True)
     def nothing_is_invented(s):
-        """What can be seen, and what is durable, was saved, or was there when the term began."""
+        """The visible and the durable value were saved, or were there when the term began."""
         return ((s.visible == s.inherited) | s.was_saved(s.visible)) & (
             (s.forced == s.inherited) | s.was_saved(s.forced)
         )
 
     @transition_invariant(source="property M; property D")
     def the_durable_value_never_goes_back(before, after):
-        """What survives a power failure only grows."""
+        """The durable value only grows."""
         return before.forced <= after.forced
 
     # ---- witnesses ----
 
     @reachable(after="crash", source="property D")
     def a_crash_loses_what_was_not_forced(before, after):
-        """A value that could be seen is gone."""
+        """A visible value is lost."""
         return after.visible < before.visible
 
     @reachable(after="crash", source="property D")
@@ -73,7 +73,7 @@ class StoreClaims(StoreActions):
 
     @reachable(after="apply", source="facts 2.4; hazard 43")
     def a_save_arrives_late(before, after, w):
-        """A save is applied after its caller has given it up."""
+        """A save is applied after its caller has given up."""
         return (before.stage[w] == "failed") & (after.visible > before.visible)
 
     @reachable(after="refuse", source="hazard 43")

@@ -14,7 +14,7 @@ class Store(StoreClaims):
 
     @lemma(source="property L")
     def a_read_sees_what_was_there(s):
-        """What a read has seen was there at some time since it began."""
+        """A value that a read has seen was there at some time since it began."""
         return forall(
             s.Read, lambda r: implies(one_of(s.look[r], "seen", "answered"), s.least[r] <= s.got[r])
         )
@@ -26,10 +26,10 @@ class Store(StoreClaims):
 
     @lemma(source="facts 2.4")
     def what_was_applied_was_sent(s):
-        """Nothing is applied that was not asked for."""
+        """Only saves that were sent are applied."""
         return forall(s.Save, lambda w: implies(s.applied[w], s.stage[w] != "new"))
 
     @lemma(source="property D")
     def what_was_applied_can_be_seen(s):
-        """What a save has added is there, unless a power failure has taken it back."""
+        """The value of an applied save is visible, unless a power failure has lost it."""
         return forall(s.Save, lambda w: implies(s.applied[w], s.value[w] <= s.visible))

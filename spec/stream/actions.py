@@ -1,13 +1,13 @@
 """The message stream: places of a log, packs between ticks, several channels, positions, seek.
 
-What is described: the log of a channel has messages and ticks at its places. A consumer reads one channel
-or several, place after place. It compares the last ticks of its channels: those at the greatest wait, the
-others read on. If all are at the same tick, and it is greater than the end of the last pack, the messages
-up to the tick go into a pack; later ones stay buffered. The end position of a pack is the tick, with one
-place for each channel: that of the first message that is still buffered, or of the tick if none is. Whoever
-takes the pack stores what is in it and saves the position in one step. A consumer that starts again seeks
-the position: in each channel it reads from the place, which is included, and skips what is at or below the
-timestamp of the position up to the first tick that is not smaller.
+The log of a channel has messages and ticks at its places. A consumer reads one channel or several, place
+after place. It compares the last ticks of its channels: those at the greatest wait, the others read on. If
+all are at the same tick, and it is greater than the end of the last pack, the messages up to the tick form a
+pack; later ones stay buffered. The end position of a pack is the tick, with one place for each channel: that
+of the first message that is still buffered, or of the tick if none is. Storing a pack and saving its position
+is one step. A consumer that restarts seeks the position: in each channel it reads from the place, which is
+included, and skips messages at or below the timestamp of the position up to the first tick that is not
+smaller.
 
 Sources: seed 002 (bufMsgPackToChannel), facts 5.1, hazards 30 to 32, bugs B26 and B62. This is the stream as
 it is *meant*: the next pack after a seek begins at the timestamp of the position, not at 0 as in the code.
@@ -15,13 +15,13 @@ it is *meant*: the next pack after a seek begins at the timestamp of the positio
 How it is cut:
 
 - The first position has a timestamp and no place (an empty message id): the log is read from its beginning,
-  and what is at or below the timestamp is skipped. The timestamp 0 is the earliest position.
+  and messages at or below the timestamp are skipped. The timestamp 0 is the earliest position.
 - A message may be in the log twice (``append_again``: its producer has tried again). A copy is removed within
   a pack, and only there. The watermark promise puts both into one pack.
 - Pursuit: a consumer that is behind may read on to a further tick before its pack is taken. A message that
   drops the collection ends the pack.
-- ``read_message`` and ``read_tick`` read one place; between them anything may happen. What one channel has
-  read does not wait for a common round of all, as it does in the code.
+- ``read_message`` and ``read_tick`` read one place; other steps may come between them. A channel does not
+  wait for a common round of all, as it does in the code.
 
 Left out: limits of size and time of a pursuit (it may stop at any tick), other messages than those that carry
 rows or drop a collection.
@@ -62,7 +62,7 @@ class StreamActions(Protocol, name="stream"):
     Place = Nat()
     Faults = Nat()
 
-    PROMISE: Bool = option(True)  # what is appended lies above every tick in the log
+    PROMISE: Bool = option(True)  # each message is appended above every tick in the log
     PURSUIT: Bool = option(True)  # a pack may grow by further ticks until it is taken
 
     channel: Map[Message, Channel] = constant()
@@ -87,7 +87,7 @@ class StreamActions(Protocol, name="stream"):
     next_ts: Ts = 0  # the end position of the pack; 0 if there is none
     next_place: Map[Channel, Place] = 0
 
-    # What is stored.
+    # The store.
     done: Set[Message] = False
     twice: Set[Message] = False
     position_ts: Ts = anything
@@ -141,11 +141,10 @@ class StreamActions(Protocol, name="stream"):
         return exists(s.Channel, lambda d: s.at[d] > s.at[c])
 
     def is_level(s):
-        """All channels are at the same tick."""
         return forall(s.Channel, s.Channel, lambda c, d: s.at[c] == s.at[d])
 
     def pursues(s):
-        """The pack may grow: nothing in it drops the collection."""
+        """The pack may grow: no message in it drops the collection."""
         return s.PURSUIT & ~exists(s.Message, lambda m: s.held[m] & s.drops[m])
 
     def may_read(s, c):
@@ -161,7 +160,7 @@ class StreamActions(Protocol, name="stream"):
         s.buffered[m] = ~s.is_skipped(m)
 
     def lies_at(s, m, p):
-        """The message, or its copy, has this place."""
+        """The message, or its copy, is at this place."""
         return any_of(s.place[m] == p, s.again[m] == p)
 
     @action(fairness="weak", source="facts 5.1; hazard 30")
@@ -180,7 +179,7 @@ class StreamActions(Protocol, name="stream"):
         return all_of(~s.seeking[c], s.is_level(), value > s.last)
 
     def gather(s, value):
-        """Everything buffered up to the tick goes into the pack."""
+        """All buffered messages up to the tick move to the pack."""
         s.held = each(s.Message, lambda m: s.held[m] | (s.buffered[m] & (s.ts[m] <= value)))
         s.buffered = each(s.Message, lambda m: s.buffered[m] & (s.ts[m] > value))
         s.last = value
@@ -197,7 +196,7 @@ class StreamActions(Protocol, name="stream"):
 
     @action(fairness="weak", source="facts 5.1, 7.5")
     def store(s):
-        """The pack is taken: what it holds is stored with its end position."""
+        """The pack is taken: its messages are stored with its end position."""
         require(s.next_ts > 0)
         s.twice = each(s.Message, lambda m: s.twice[m] | all_of(s.held[m], s.done[m]))
         s.done = each(s.Message, lambda m: s.done[m] | s.held[m])
@@ -221,5 +220,5 @@ class StreamActions(Protocol, name="stream"):
         s.faults = s.faults + 1
 
     def start_of(s, c, place):
-        """What counts as read when a seek to the place begins: the place itself is read again."""
+        """Where reading begins after a seek to the place: the place itself is read again."""
         return ite(place > 0, place - 1, 0)

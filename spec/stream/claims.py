@@ -33,7 +33,7 @@ class StreamClaims(StreamActions):
 
     @invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_leave_nothing_out(s):
-        """Every message above the first position, up to the end of the last pack, was handed over."""
+        """Every message above the first position, up to the end of the last pack, was delivered."""
         return forall(
             s.Message,
             lambda m: implies(s.is_wanted(m) & (s.ts[m] <= s.last), s.held[m] | s.done[m]),
@@ -41,8 +41,8 @@ class StreamClaims(StreamActions):
 
     @invariant(source="facts 5.1; hazard 31")
     def what_was_read_is_kept(s):
-        """Every message above the first position that lies before the consumer's place is buffered, in the
-        pack or stored. This does not need the promise of the ticks.
+        """Every message above the first position before the consumer's place is buffered, in the pack or
+        stored. This does not need the promise of the ticks.
         """
         return forall(
             s.Message,
@@ -53,16 +53,14 @@ class StreamClaims(StreamActions):
         )
 
     def is_next(s, c, p, value):
-        """At this place lies a message above the timestamp, or the tick itself."""
+        """A message above the timestamp is at this place, or the tick itself."""
         return (s.tick_at[c, p] == value) | exists(
             s.Message, lambda m: all_of(s.channel[m] == c, s.place[m] == p, s.ts[m] > value)
         )
 
     @invariant(source="facts 5.1; hazard 31")
     def a_position_has_the_place_of_what_comes_next(s):
-        """The place of a position is that of the first message above it that was read, or of its tick: a seek
-        reads no more again than it must.
-        """
+        """A position has the place of the first later message or of its tick: no needless rereading."""
         return forall(
             s.Channel,
             lambda c: all_of(
@@ -73,7 +71,7 @@ class StreamClaims(StreamActions):
 
     @transition_invariant(source="facts 5.1: pursuit mode; hazard 32", frame=True)
     def who_need_not_read_waits(before, after):
-        """A consumer that lives reads on where it is behind, or where all are level and its pack may grow."""
+        """A running consumer reads on where it is behind, or where all are level and its pack may grow."""
         return implies(
             before.faults == after.faults,
             forall(after.Channel, lambda c: (after.read[c] == before.read[c]) | before.may_read(c)),
@@ -81,7 +79,7 @@ class StreamClaims(StreamActions):
 
     @transition_invariant(source="seed 002, bufMsgPackToChannel; facts 5.1")
     def packs_hold_their_interval(before, after):
-        """What goes into a pack lies above its last end, and at or below its new end."""
+        """Messages of a pack are above its last end, and at or below its new end."""
         return forall(
             after.Message,
             lambda m: implies(
@@ -91,7 +89,7 @@ class StreamClaims(StreamActions):
 
     @transition_invariant(source="facts 5.1; hazard 30", frame=True)
     def packs_advance(before, after):
-        """As long as the consumer lives, each pack ends above the last, whatever ticks come."""
+        """As long as the consumer runs, each pack ends above the last, whatever ticks come."""
         return implies(before.faults == after.faults, after.last >= before.last)
 
     @transition_invariant(source="facts 5.1: pursuit mode")
@@ -124,9 +122,9 @@ class StreamClaims(StreamActions):
     def every_message_is_stored(s, m: StreamActions.Message):
         """A message in the log above the first position, up to a tick of every channel, is stored.
 
-        This is judged within bounds, for one channel, and not for any size. Two channels with ticks of their
-        own need never be at the same tick (hazard 32, ``stream-own-ticks``), and a consumer that crashes
-        before each pack is stored stores none.
+        Judged within bounds, for one channel. For any size it is false: two channels with ticks of their own
+        need never be at the same tick (hazard 32, ``stream-own-ticks``), and a consumer that crashes before
+        it stores a pack stores none.
         """
         return s.is_wanted(m) & forall(s.Channel, lambda c: s.has_its_tick(m, c)), s.done[m]
 
@@ -156,7 +154,7 @@ class StreamClaims(StreamActions):
 
     @reachable(after="read_message", source="facts 5.1; hazard 31")
     def a_seek_skips_a_message(before, after, m):
-        """A consumer that seeks reads a message again that is stored."""
+        """A consumer that seeks reads a stored message again."""
         return before.done[m]
 
     @reachable(after="store", source="facts 5.1; hazard 31")

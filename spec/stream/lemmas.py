@@ -1,4 +1,4 @@
-"""Inductive lemmas: why nothing is lost and nothing stored twice, for any number of channels and messages."""
+"""Inductive lemmas: why no message is lost or stored twice, for any number of channels and messages."""
 
 from tidemark.spec.language import all_of, exists, forall, implies, lemma
 from tidemark.spec.stream.claims import StreamClaims
@@ -31,7 +31,6 @@ class Stream(StreamClaims):
         )
 
     def have_places_of_their_own(s, m, n):
-        """Two messages of a channel share no place."""
         return implies(
             (m != n) & (s.channel[m] == s.channel[n]),
             all_of(
@@ -42,7 +41,7 @@ class Stream(StreamClaims):
 
     @lemma(source="seed 002, watermark; property W")
     def messages_follow_smaller_ticks(s):
-        """What comes after a tick lies above it; the greatest tick is the greatest."""
+        """Messages after a tick are above it; the greatest tick is the greatest."""
         return forall(s.Channel, s.Place, lambda c, p: s.tick_at[c, p] <= s.highest[c]) & forall(
             s.Place,
             s.Message,
@@ -54,7 +53,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1")
     def positions_are_in_order(s):
-        """First position, stored position, last pack, greatest tick."""
+        """First position, stored position, last pack and greatest tick are in order."""
         return all_of(
             s.start <= s.position_ts,
             s.position_ts <= s.last,
@@ -65,7 +64,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1")
     def places_are_in_order(s):
-        """The consumer reads what there is, and positions have the places of what was read."""
+        """The consumer's places are in the log, and positions have the places of what was read."""
         return forall(
             s.Channel,
             lambda c: all_of(
@@ -95,7 +94,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1")
     def the_buffer_is_complete(s):
-        """Buffered is what was read and lies above the last pack."""
+        """Messages that were read and are above the last pack are buffered."""
         return forall(
             s.Message,
             lambda m: (
@@ -105,7 +104,7 @@ class Stream(StreamClaims):
 
     @lemma(source="seed 002, watermark; facts 5.1")
     def what_is_to_be_read_is_new(s):
-        """A channel that is not sought has all still to come above its tick, and above the last pack."""
+        """The unread messages of a channel that is not sought are above its tick, and above the last pack."""
         return forall(
             s.Message,
             lambda m: implies(
@@ -118,12 +117,12 @@ class Stream(StreamClaims):
         )
 
     def is_new(s, m):
-        """The message lies above the last pack, and above the tick of its channel."""
+        """The message is above the last pack, and above the tick of its channel."""
         return (s.ts[m] > s.last) & (s.ts[m] > s.at[s.channel[m]])
 
     @lemma(source="facts 5.1")
     def packs_are_in_order(s):
-        """Stored is what lies at or below the position, held what lies above it, up to the last pack."""
+        """Stored messages are at or below the position, those of the pack above it, up to its end."""
         return forall(
             s.Message,
             lambda m: all_of(
@@ -137,7 +136,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1")
     def nothing_above_a_position_lies_before_its_place(s):
-        """What lies before the place of a position lies at or below its timestamp."""
+        """Messages before the place of a position are at or below its timestamp."""
         return forall(
             s.Message,
             lambda m: all_of(
@@ -154,9 +153,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1; hazard 32")
     def who_is_ahead_is_at_its_tick(s):
-        """A channel is at a tick that was read. It has not been read beyond the greatest tick, if that is
-        above the last pack.
-        """
+        """A channel is at a tick that was read, and not beyond a greatest tick above the last pack."""
         return forall(
             s.Channel,
             lambda c: all_of(

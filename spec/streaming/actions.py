@@ -10,15 +10,15 @@ Sources: facts 11; hazard 12; bug B28.
 
 How it is cut:
 
-- Drawing a timestamp and entering it into the list are two steps; ``LOCKED`` says that nothing comes between.
+- Drawing a timestamp and entering it into the list are two steps; ``LOCKED`` excludes other steps between.
 - An append whose outcome is unknown closes the log. A term is the time between two openings: the log refuses
-  appends of an earlier term (``FENCED``). What was appended without an answer stays in the log. Until the
-  next term begins, what is under way may still land: messages, and the tick.
+  appends of an earlier term (``FENCED``). Appends without an answer stay in the log. Until the next term
+  begins, messages and the tick that are under way may still be appended.
 - The timestamp that is drawn for a tick counts as issued only if the tick needs it: one that nothing carries
   makes no difference.
 - Collecting the prefix and writing the tick are two steps, with other steps in between.
 - A place of the log holds a message or a tick. A consumer reads place after place into memory, and stores.
-  The flusher's checkpoint lies below what is not stored. The recovery checkpoint is the node's own progress.
+  The flusher's checkpoint is below all unstored messages. The recovery checkpoint is the node's own progress.
 - Left out: transactions, the 5 s for which ticks of an idle channel are held back, several channels (each has
   a list and a log of its own).
 """
@@ -74,7 +74,7 @@ class StreamingActions(Protocol, name="streaming"):
     is_open: Bool = False
     passed: Ts = 0  # the last tick that was collected, or that began the term
     to_write: Ts = 0  # a collected tick that is not written yet; 0: none
-    confirmed: Place = 0  # a place above which everything lies that is later than the last tick
+    confirmed: Place = 0  # messages later than the last tick are above this place
 
     # The log.
     end: Place = 0
@@ -90,7 +90,7 @@ class StreamingActions(Protocol, name="streaming"):
     recovery: Place = 0
     faults: Faults = 0  # times that the log was closed, so that an instance can bound them
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def is_waited_for(s, m):
         """The message is in the list of those that are not acknowledged."""
@@ -101,7 +101,7 @@ class StreamingActions(Protocol, name="streaming"):
         return ~s.mine[m] & s.FENCED
 
     def lock_is_free(s):
-        """No timestamp is drawn and not yet entered."""
+        """No drawn timestamp waits to be entered."""
         return ~s.LOCKED | ~exists(s.Message, lambda m: s.mine[m] & (s.stage[m] == "drawn"))
 
     # ---- messages ----
@@ -126,7 +126,7 @@ class StreamingActions(Protocol, name="streaming"):
 
     @action(fairness="weak", source="facts 11; hazard 12")
     def append(s, m: Message):
-        """The message is in the log, though perhaps no process knows it yet."""
+        """The message is in the log, perhaps before any process knows it."""
         require((s.stage[m] == "pending") | (~s.CLOSES & (s.stage[m] == "refused")))
         require(~s.is_refused(m))
         s.end = s.end + 1
@@ -149,9 +149,9 @@ class StreamingActions(Protocol, name="streaming"):
 
     @action(fairness="weak", source="facts 11; property W")
     def collect(s, ts: Ts, upto: Place):
-        """A timestamp is drawn for a tick, and the acknowledged prefix is found; ``ts`` lies in it.
+        """A timestamp is drawn for a tick, and the acknowledged prefix is found; ``ts`` is in it.
 
-        Readers may start behind ``upto``: what lies there and is later than ``ts`` must not be left out.
+        Readers may start behind ``upto``: no message up to there may be later than ``ts``.
         """
         require(s.is_open & (s.to_write == 0) & s.lock_is_free())
         require(ts > s.passed)
@@ -161,7 +161,6 @@ class StreamingActions(Protocol, name="streaming"):
         s.take_tick(ts, upto)
 
     def is_in_log_above(s, m, ts):
-        """The message is in the log, and later than the tick."""
         return (s.place[m] > 0) & (s.ts[m] > ts)
 
     def take_tick(s, ts, upto):
@@ -173,7 +172,7 @@ class StreamingActions(Protocol, name="streaming"):
 
     @action(fairness="weak", source="facts 11")
     def write_tick(s):
-        """The tick is in the log, though perhaps no process knows it yet."""
+        """The tick is in the log, perhaps before any process knows it."""
         require(s.to_write > 0)
         s.end = s.end + 1
         s.tick = s.to_write
@@ -211,7 +210,7 @@ class StreamingActions(Protocol, name="streaming"):
         s.copy = each(s.Message, s.copy_after_reading)
 
     def copy_after_reading(s, m):
-        """What there is of a message after the place ``reading`` was read."""
+        """The state of a message after the place ``reading`` was read."""
         return ite((s.place[m] == s.reading) & (s.copy[m] == "none"), "buffered", s.copy[m])
 
     @action(fairness="weak", source="facts 11; B28")
@@ -222,14 +221,14 @@ class StreamingActions(Protocol, name="streaming"):
 
     @action(source="facts 11; B28")
     def move_flusher(s, upto: Place):
-        """The flusher's checkpoint moves below what is not stored."""
+        """The flusher's checkpoint moves below all unstored messages."""
         require((upto > s.flusher) & (upto <= s.reading))
         require(forall(s.Message, lambda m: implies(s.copy[m] == "buffered", s.place[m] > upto)))
         s.flusher = upto
 
     @action(source="facts 11; B28")
     def move_recovery(s, upto: Place):
-        """The recovery checkpoint follows what was read."""
+        """The recovery checkpoint follows the reader."""
         require((upto > s.recovery) & (upto <= s.reading))
         s.recovery = upto
 

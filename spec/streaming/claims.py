@@ -44,7 +44,7 @@ class StreamingClaims(StreamingActions):
 
     @invariant(source="facts 11")
     def a_reader_misses_nothing_later(s):
-        """Who starts behind the place noted with a message reads every message that is later in time."""
+        """A reader that starts at the place noted with a message reads each message that is later in time."""
         return forall(
             s.Message,
             s.Message,
@@ -55,7 +55,7 @@ class StreamingClaims(StreamingActions):
 
     @invariant(source="facts 11")
     def a_start_leaves_out_only_what_is_passed(s):
-        """What lies before the place from which readers of a tick start is not later than the tick."""
+        """Messages before the place from which readers of a tick start are not later than the tick."""
         return forall(
             s.Message,
             lambda m: implies((s.place[m] > 0) & (s.place[m] <= s.confirmed), s.ts[m] <= s.passed),
@@ -63,7 +63,7 @@ class StreamingClaims(StreamingActions):
 
     @invariant(source="B28; facts 11")
     def no_message_is_lost(s):
-        """What is in the log is stored, in memory, or still to be read, and then not cut off."""
+        """Every message in the log is stored, in memory, or still to be read, and then not cut off."""
         return forall(
             s.Message,
             lambda m: implies(

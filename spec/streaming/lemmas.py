@@ -19,17 +19,17 @@ class Streaming(StreamingRanking):
 
     @lemma(source="facts 11")
     def ticks_are_in_order(s):
-        """No tick of the log lies above the last one that was collected."""
+        """No tick of the log is above the last one that was collected."""
         return (s.tick <= s.passed) & implies(s.to_write > 0, s.tick <= s.to_write)
 
     @lemma(source="facts 11")
     def what_was_collected_is_written(s):
-        """A collected tick is the one to write; when none is, the log has the last one that was collected."""
+        """A collected tick is the one to write; without one, the log has the last one that was collected."""
         return s.passed == ite(s.to_write > 0, s.to_write, s.tick)
 
     @lemma(source="facts 11")
     def what_is_under_way_is_above_the_tick(s):
-        """A message of the last term that may still be appended is later than what was collected."""
+        """A message of the last term that may still be appended is later than the collected tick."""
         return forall(
             s.Message,
             lambda m: implies(s.mine[m] & one_of(s.stage[m], "drawn", "pending"), s.ts[m] > s.passed),
@@ -70,12 +70,12 @@ class Streaming(StreamingRanking):
 
     @lemma(source="facts 11")
     def starts_lie_below_the_end(s):
-        """What a reader is told to start from lies in the log."""
+        """The place from which a reader is to start is in the log."""
         return (s.confirmed <= s.end) & forall(s.Message, lambda m: s.since[m] <= s.end)
 
     @lemma(source="facts 11")
     def what_is_later_comes_behind_the_start(s):
-        """A message that is later in time than one with a start, and that may still come, comes behind it."""
+        """Each message in the log that is later in time than one with a start is behind that start."""
         return forall(
             s.Message,
             s.Message,
@@ -86,7 +86,7 @@ class Streaming(StreamingRanking):
 
     @lemma(source="B28")
     def checkpoints_lie_in_the_log(s):
-        """What is read lies behind one of the checkpoints, and what is buffered behind the flusher's."""
+        """Messages that were read are behind one of the checkpoints, buffered ones behind the flusher's."""
         return (
             (s.reading <= s.end)
             & ((s.flusher <= s.reading) | (s.recovery <= s.reading))

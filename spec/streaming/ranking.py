@@ -1,4 +1,4 @@
-"""Why a tick passes each message, for any size: what is left to do, and who does it."""
+"""Why a tick passes each message, for any size: a measure, and the actions that lower it."""
 
 from tidemark.spec.language import all_of, each, exists, helpful, rank
 from tidemark.spec.streaming.claims import StreamingClaims
@@ -12,7 +12,6 @@ class StreamingRanking(StreamingClaims):
         return all_of(s.is_open, s.place[m] > 0, s.tick < s.ts[m])
 
     def is_being_drawn(s, n):
-        """The message holds the lock."""
         return s.mine[n] & (s.stage[n] == "drawn")
 
     def holds_up(s, n, m):
@@ -37,25 +36,20 @@ class StreamingRanking(StreamingClaims):
 
     @helpful("ticks_pass_a_message", action="enter")
     def a_message_is_entered(s, m: StreamingClaims.Message, n: StreamingClaims.Message):
-        """It holds the lock."""
         return s.awaits_a_tick(m) & s.is_being_drawn(n), (n,)
 
     @helpful("ticks_pass_a_message", action="append")
     def a_message_is_appended(s, m: StreamingClaims.Message, n: StreamingClaims.Message):
-        """It is not later, and on its way into the log."""
         return s.awaits_a_tick(m) & s.holds_up(n, m) & (s.stage[n] == "pending"), (n,)
 
     @helpful("ticks_pass_a_message", action="acknowledge")
     def a_message_is_acknowledged(s, m: StreamingClaims.Message, n: StreamingClaims.Message):
-        """It is not later, and in the log."""
         return s.awaits_a_tick(m) & s.holds_up(n, m) & (s.stage[n] == "logged"), (n,)
 
     @helpful("ticks_pass_a_message", action="write_tick")
     def a_tick_is_written(s, m: StreamingClaims.Message):
-        """One was collected."""
         return s.awaits_a_tick(m) & ~s.is_held_up(m) & (s.to_write > 0), ()
 
     @helpful("ticks_pass_a_message", action="collect")
     def a_tick_is_collected(s, m: StreamingClaims.Message):
-        """Nothing holds it up; readers of it start where they did."""
         return s.awaits_a_tick(m) & ~s.is_held_up(m) & (s.to_write == 0), (s.ts[m], s.confirmed)

@@ -1,28 +1,26 @@
 """The root coordinator's time tick: sessions, reports, rounds, ticks; state and steps.
 
-What is described: sources (proxies, and the coordinator's own DDL source) append messages to channels, each
-with a timestamp from the oracle. A source reports, per channel, a value that everything it has still to
-append lies above. When every session that the coordinator knows has reported, the minimum per channel becomes
-a round; the round is queued (one place), taken, and sent: one tick per channel. Tick T on a channel promises
-that no message with ts <= T is appended there any more. The claims are in ``spec/timetick/claims.py``.
+Sources (proxies, and the coordinator's own DDL source) append messages to channels, each with a timestamp
+from the oracle. A source reports, per channel, a value below all that it has still to append. When every
+session that the coordinator knows has reported, the minimum per channel becomes a round; the round is queued
+(one place), taken, and sent: one tick per channel. Tick T on a channel promises that no message with ts <= T
+is appended there any more. The claims are in ``spec/timetick/claims.py``.
 
-Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46.
-This is the protocol as it is *meant*. What the code of the seeds does otherwise is a variant with its own
-verdict.
+Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46. This is
+the protocol as it is *meant*. Where the code of the seeds differs, a variant has its own verdict.
 
 How it is cut:
 
-- ``promised`` is the newest report that a source has sent. It may reach the coordinator at any time later,
-  and again: what a source may promise only grows, so what was true when it left is true when it arrives.
-  ``overtake`` lets an older or lagging value arrive instead of the newest one.
+- ``promised`` is the newest report that a source has sent. It may reach the coordinator at any later time,
+  and again: a source's promises only grow, so a true report stays true on its way. ``overtake`` lets an older
+  or lagging value arrive instead of the newest one.
 - ``queued`` is the channel of capacity one; ``sending`` is the round that the sender has taken from it.
-- A coordinator that starts lists, fences and learns the sessions in one step; whoever is removed is refused
-  in that step. What ``sessions`` guarantees is enough: ``models/protocols/timetick/mutants/recovery.py``. It
-  fences its predecessor and reads the last ticks at once, too; log by log:
+- A coordinator that starts lists, fences and learns the sessions in one step, and reads the last ticks at
+  once. In several steps: ``models/protocols/timetick/mutants/recovery.py``,
   ``spec/timetick/variants/takeover.py``.
 - Removing a session and trying to close a round are two steps: the second may follow at once.
-- A process that has lost its lease may go on appending until it is fenced, that is, until the log refuses it.
-  A new process is a new source. The DDL source lives and dies with the coordinator.
+- A process that has lost its lease may append until the log refuses it. A new process is a new source. The
+  DDL source starts and ends with the coordinator.
 """
 
 from tidemark.spec.language import (
@@ -50,7 +48,7 @@ from tidemark.spec.language import (
 
 
 class TimeTickActions(Protocol, name="timetick"):
-    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
 
     Source = Sort()
     Channel = Sort()
@@ -68,7 +66,7 @@ class TimeTickActions(Protocol, name="timetick"):
         True, assumes="A source keeps a message open until it is in the log or can never get there."
     )
 
-    # What happens in one step here, and in several in ``spec/timetick/variants/finer_steps.py``.
+    # One step here, several in ``spec/timetick/variants/finer_steps.py``.
     TICKS_FENCED: Bool = option(
         True, assumes="The logs take no tick of a coordinator once its successor has read their last ticks."
     )
@@ -79,7 +77,7 @@ class TimeTickActions(Protocol, name="timetick"):
     MONOTONE: Bool = option(True)  # a tick below the last one tried is skipped
     RESUMES: Bool = option(True)  # a coordinator that starts reads the last tick of each channel in the log
 
-    # The DDL source, and what is sent where.
+    # The DDL source, and the channel and source of each message.
     ddl: Source = constant()
     sender: Map[Message, Source] = constant()
     channel_of: Map[Message, Channel] = constant()
@@ -112,22 +110,21 @@ class TimeTickActions(Protocol, name="timetick"):
     highest: Map[Channel, Ts] = 0  # the greatest one
     faults: Faults = 0
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def takes_writes(s, p):
         """The source may begin a message."""
         return ite(p == s.ddl, s.up, s.serves[p])
 
     def runs(s, p):
-        """The process may still live: a lease that is gone does not stop it."""
+        """The process may still run: the loss of a lease does not stop it."""
         return ite(p == s.ddl, s.up, s.session[p] != "none")
 
     def refused(s, p):
-        """The log takes nothing from this source any more."""
         return s.FENCED & s.fenced[p]
 
     def is_below_all_to_come(s, p, c, value):
-        """Everything that the source has still to append on the channel lies above the value."""
+        """Everything that the source has still to append on the channel is above the value."""
         return (value <= s.issued) & ~exists(
             s.Message,
             lambda m: (
@@ -141,7 +138,6 @@ class TimeTickActions(Protocol, name="timetick"):
         )
 
     def fault(s):
-        """Count a fault, so that an instance can bound them."""
         s.faults = s.faults + 1
 
     # ---- the oracle and the messages ----
@@ -162,7 +158,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(fairness="weak", source="facts 2.3, 3.1", relies_on=("tso.ordered", "tso.logical_never_carries"))
     def stamp(s, m: Message, ts: Ts):
-        """The oracle answers: above everything that was answered before the question."""
+        """The oracle answers: above every timestamp that was answered before the question."""
         require(s.message[m] == "asked")
         require(ts > s.floor[m])
         s.message[m] = "open"
@@ -179,12 +175,12 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 3.1; hazard 12")
     def drop(s, m: Message):
-        """The source gives the message up; if the outcome of its append is unknown, it may land yet."""
+        """The source gives the message up; if its append has an unknown outcome, it may still happen."""
         require(one_of(s.message[m], "asked", "open"))
         s.give_up(m, (s.message[m] == "open") & ~s.KNOWN_OUTCOME)
 
     def give_up(s, m, may_land):
-        """The source no longer knows the message."""
+        """The source forgets the message."""
         s.message[m] = ite(may_land, "lost", "dropped")
         s.floor[m] = 0
         s.ts[m] = ite(may_land, s.ts[m], 0)
@@ -201,20 +197,20 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 2.4; hazard 11")
     def expire(s, p: Source):
-        """Its lease is gone, whether the process lives or not."""
+        """The lease of a proxy ends; the process may still run."""
         require(s.session[p] == "registered")
         s.session[p] = "expired"
 
     @action(fairness="weak", source="facts 4: addSession")
     def learn(s, p: Source):
-        """The coordinator's watch tells of a new session: rounds wait for it from now on."""
+        """The coordinator's watch reports a new session: rounds wait for it from now on."""
         require(s.up & ~s.known[p])
         require(s.session[p] == "registered")
         s.known[p] = True
 
     @action(fairness="weak", source="facts 4: delSession; hazard 11")
     def forget(s, p: Source):
-        """The coordinator removes a session whose lease is gone. The log refuses the source from now on."""
+        """The coordinator removes a session whose lease has ended. The log refuses the source from now on."""
         require(s.up & s.known[p])
         require(s.session[p] == "expired")
         s.known[p] = False
@@ -222,7 +218,7 @@ class TimeTickActions(Protocol, name="timetick"):
         s.clear_entry(p)
 
     def clear_entry(s, p):
-        """Nothing is left of the session's report."""
+        """The report of the session is removed."""
         s.entry[p] = False
         s.entry_ts = each(s.Source, s.Channel, lambda q, c: ite(q == p, 0, s.entry_ts[q, c]))
 
@@ -239,9 +235,7 @@ class TimeTickActions(Protocol, name="timetick"):
         ),
     )
     def report(s, p: Source, upto: Ts):
-        """A source reports, per channel, the greatest value at or below ``upto`` that everything to come lies
-        above.
-        """
+        """A source reports, per channel, the greatest value up to ``upto`` below all its later messages."""
         require(s.runs(p) & (upto <= s.issued))
         s.promised = each(
             s.Source,
@@ -255,7 +249,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 3.3; B5")
     def overtake(s, p: Source, c: Channel, value: Ts):
-        """An older report, or one that lags on a channel, is what arrives next."""
+        """An older report, or one that lags on a channel, arrives next."""
         require(value < s.promised[p, c])
         s.promised[p, c] = value
         s.fault()
@@ -276,9 +270,7 @@ class TimeTickActions(Protocol, name="timetick"):
         return forall(s.Source, lambda p: implies(s.known[p], s.entry[p]))
 
     def round_value(s, c):
-        """The tick of the channel: the least value that a known session reported for it, which is the
-        greatest one at or below them all. The DDL source is always among them.
-        """
+        """The least value that a known session, or the DDL source, reported for the channel."""
         return greatest(
             s.Ts,
             lambda v: forall(s.Source, lambda p: implies(s.known[p], v <= s.entry_ts[p, c])),
@@ -287,13 +279,13 @@ class TimeTickActions(Protocol, name="timetick"):
         )
 
     def clear_entries(s):
-        """Everybody has to report again."""
+        """All reports are removed."""
         s.entry = each(s.Source, lambda p: False)
         s.entry_ts = each(s.Source, s.Channel, lambda p, c: 0)
 
     @action(fairness="weak", source="facts 4; seed 002")
     def close_round(s):
-        """Everybody has reported: the minimum per channel is queued, and everybody has to report again."""
+        """All sessions have reported: the minimum per channel is queued, and the reports are removed."""
         require(s.up & ~s.queued)
         require(s.round_is_complete())
         s.queued = True
@@ -302,7 +294,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(fairness="weak", source="facts 4; hazard 29")
     def drop_round(s):
-        """The queue is full: the new round is dropped, and everybody has to report again all the same."""
+        """The queue is full: the new round is dropped, and the reports are removed all the same."""
         require(s.up & s.queued)
         require(s.round_is_complete())
         s.clear_entries()
@@ -326,7 +318,6 @@ class TimeTickActions(Protocol, name="timetick"):
         )
 
     def log_tick(s, c):
-        """The round's tick is in the channel's log."""
         s.tick[c] = s.round_ts[c]
         s.highest[c] = maximum(s.highest[c], s.round_ts[c])
 
@@ -342,7 +333,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 4; B10")
     def fail_send(s, c: Channel, applied: Bool):
-        """The send of a tick fails, and the tick is in the log or not. It is not counted as sent."""
+        """The send of a tick fails, and the tick is in the log or not. It does not count as sent."""
         require(s.up & s.sending & s.to_send[c])
         require(s.is_new(c))
         with when(applied):
@@ -353,13 +344,12 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(fairness="weak", source="facts 4")
     def end_round(s):
-        """All sends of the round are joined."""
+        """All sends of the round have ended."""
         require(s.up & s.sending)
         require(forall(s.Channel, lambda c: ~s.to_send[c]))
         s.forget_round()
 
     def forget_round(s):
-        """No round is being sent."""
         s.sending = False
         s.round_ts = each(s.Channel, lambda c: 0)
         s.to_send = each(s.Channel, lambda c: False)
@@ -368,7 +358,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(source="facts 4; B46")
     def crash_coordinator(s):
-        """The coordinator stops. Its memory is lost, and the DDL source with its messages."""
+        """The coordinator stops. It loses its memory, and the DDL source its messages."""
         require(s.up)
         s.up = False
         s.known = each(s.Source, lambda p: False)
@@ -383,7 +373,7 @@ class TimeTickActions(Protocol, name="timetick"):
         s.fault()
 
     def end_ddl_messages(s):
-        """What the DDL source had begun is given up; unfenced, what was sent may land yet."""
+        """The DDL source's unfinished messages are given up; unfenced, sent ones may still be appended."""
         fenced = s.FENCED & s.DDL_FENCED
         s.floor = each(s.Message, lambda m: ite(s.ends_with_ddl(m), 0, s.floor[m]))
         s.ts = each(s.Message, lambda m: ite(s.ends_with_ddl(m) & fenced, 0, s.ts[m]))
@@ -402,7 +392,7 @@ class TimeTickActions(Protocol, name="timetick"):
 
     @action(fairness="weak", source="facts 4: initSessions; B46, hazard 30")
     def restart(s):
-        """A coordinator starts: fences whose lease is gone, learns the sessions, reads the last ticks."""
+        """A coordinator starts: fences sources without a lease, learns the sessions, reads the last ticks."""
         require(~s.up)
         s.up = True
         s.known = each(s.Source, s.is_learned_at_start)
@@ -411,5 +401,4 @@ class TimeTickActions(Protocol, name="timetick"):
         s.synced = each(s.Channel, lambda c: s.last[c])
 
     def is_learned_at_start(s, p):
-        """The session is in the map from the start."""
         return (p == s.ddl) | (s.KNOWS_ALL & (s.session[p] == "registered"))

@@ -1,9 +1,8 @@
 """Claims about the root coordinator's time tick: safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``; here are the claims about them. The watermark promise
-rests on the oracle's order, on what the sources report, and on the assumptions named by the options; the
-oracle's uniqueness is not needed.
-Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32.
+State and steps are in ``actions``. The watermark promise rests on the oracle's order, on the reports of the
+sources, and on the assumptions named by the options; the oracle's uniqueness is not needed. Sources: seed 002
+(time tick), facts 3 and 4, hazards 10 to 12, 29 to 32.
 """
 
 from tidemark.spec.language import (
@@ -21,20 +20,17 @@ from tidemark.spec.timetick.actions import TimeTickActions
 
 
 class TimeTickClaims(TimeTickActions):
-    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def may_append(s, m):
-        """The message is begun, and the log would take it."""
         return (s.is_begun(m) | (s.message[m] == "lost")) & ~s.refused(s.sender[m])
 
     def is_begun(s, m):
-        """The source has begun the message, and not ended it."""
         return (s.message[m] == "asked") | (s.message[m] == "open")
 
     def lies_above(s, m, value):
-        """The message's timestamp is above the value, or will be."""
         return any_of(
             (s.message[m] == "asked") & (s.floor[m] >= value),
             ((s.message[m] == "open") | (s.message[m] == "lost")) & (s.ts[m] > value),
@@ -51,7 +47,7 @@ class TimeTickClaims(TimeTickActions):
 
     @transition_invariant(source="seed 002, watermark; property W")
     def watermark_promise(before, after):
-        """What is appended to a channel lies above every tick in its log."""
+        """Every message is appended above all earlier ticks of its channel."""
         return forall(
             after.Message,
             lambda m: implies(
@@ -62,7 +58,7 @@ class TimeTickClaims(TimeTickActions):
 
     @invariant(source="facts 4; property W")
     def ticks_are_below_all_to_come(s):
-        """Everything that the log would still take on a channel lies above every tick in it."""
+        """Every message that the log would still take on a channel is above all ticks in it."""
         return forall(
             s.Message, lambda m: implies(s.may_append(m), s.lies_above(m, s.highest[s.channel_of[m]]))
         )
@@ -102,7 +98,7 @@ class TimeTickClaims(TimeTickActions):
 
     @transition_invariant(source="facts 4: a full queue drops the new round; B9", frame=True)
     def a_taken_round_leaves_none_behind(before, after):
-        """When the sender takes a round, no other waits behind it: what waits is never stale by two."""
+        """When the sender takes a round, no other waits behind it."""
         return implies(~before.sending & after.sending, ~after.queued)
 
     @transition_invariant(source="facts 4: if the queue is full the new round is dropped", frame=True)
@@ -135,7 +131,7 @@ class TimeTickClaims(TimeTickActions):
 
     @transition_invariant(source="facts 4", frame=True)
     def reports_wait_for_a_round(before, after):
-        """The report of a session that stays is given up only when all have reported."""
+        """The report of a session that stays is dropped only when all have reported."""
         return implies(
             exists(after.Source, lambda p: before.entry[p] & ~after.entry[p] & after.known[p]),
             before.round_is_complete(),
@@ -173,7 +169,7 @@ class TimeTickClaims(TimeTickActions):
 
     @transition_invariant(source="hazard 11", frame="sessions_are_in_step")
     def fenced_is_final(before, after):
-        """A source that the log refuses is refused for ever, and is not known again."""
+        """A source that the log refuses is refused for ever, and never becomes known again."""
         return forall(
             after.Source,
             lambda p: implies(before.fenced[p], after.fenced[p] & ~after.known[p]),
@@ -181,7 +177,7 @@ class TimeTickClaims(TimeTickActions):
 
     @transition_invariant(source="facts 4; hazard 29", frame=True)
     def a_dead_coordinator_sends_nothing(before, after):
-        """While no coordinator runs, nothing is added to the logs but messages."""
+        """While no coordinator runs, only messages are added to the logs."""
         return implies(~before.up, forall(after.Channel, lambda c: after.highest[c] == before.highest[c]))
 
     @transition_invariant(source="facts 3.1", frame=True)
@@ -218,30 +214,30 @@ class TimeTickClaims(TimeTickActions):
 
     @leads_to(source="seed 002, coordinator; facts 4; property WL", without=("append", "stamp"))
     def ticks_advance(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
-        """Once everything up to an issued timestamp is in a channel, a tick says so, whatever other channels
-        wait for.
+        """Once all messages up to an issued timestamp are in a channel, a tick of the channel reaches it,
+        whatever other channels wait for.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``timetick-faults-for-ever``): each coordinator crashes before it has accepted a report.
+        Judged within bounds, which limit faults. Without a limit it is false (``timetick-faults-for-ever``):
+        each coordinator crashes before it has accepted a report.
         """
         quiet = s.is_quiet(c, ts)
         return (s.issued >= ts) & quiet, (s.highest[c] >= ts) | ~quiet
 
     @leads_to(source="facts 4; B10")
     def ticks_come_to_count(s, c: TimeTickActions.Channel, ts: TimeTickActions.Ts):
-        """A tick that is in the log is counted as sent in the end, whatever its own send answered.
+        """A tick that is in the log counts as sent in the end, even if its send failed.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``timetick-faults-for-ever``): every send fails (``fail_send``).
+        Judged within bounds, which limit faults. Without a limit it is false (``timetick-faults-for-ever``):
+        every send fails (``fail_send``).
         """
         return s.highest[c] >= ts, s.synced[c] >= ts
 
     @leads_to(source="facts 3.4; hazard 10")
     def a_proxy_comes_to_serve(s, p: TimeTickActions.Source):
-        """A proxy that keeps its lease is let through the barrier.
+        """A proxy that keeps its lease comes to serve.
 
-        Judged within bounds, which limit faults. Without a limit it is false
-        (``timetick-faults-for-ever``): each coordinator crashes before it has accepted a report.
+        Judged within bounds, which limit faults. Without a limit it is false (``timetick-faults-for-ever``):
+        each coordinator crashes before it has accepted a report.
         """
         live = s.session[p] == "registered"
         return live & (s.issued > 0), s.serves[p] | ~live
@@ -261,7 +257,7 @@ class TimeTickClaims(TimeTickActions):
 
     @reachable(after="send_tick", source="seed 002")
     def a_tick_passes_a_message(before, after, c):
-        """A tick says that a message is in the log with all before it."""
+        """A tick reaches a message when that and all before it are in the log."""
         return (after.tick[c] > before.tick[c]) & exists(
             after.Message,
             lambda m: (
@@ -284,12 +280,12 @@ class TimeTickClaims(TimeTickActions):
 
     @reachable(after="drop_round", source="hazard 29")
     def a_newer_round_is_dropped(before, after):
-        """The round that is dropped says more than the one in the queue."""
+        """The dropped round has a greater value than the one in the queue."""
         return exists(before.Channel, lambda c: before.round_value(c) > before.queued_ts[c])
 
     @reachable(after="forget", source="hazard 11")
     def a_session_is_removed_with_a_message_in_flight(before, after, p):
-        """A source is removed while a message of its is on the way to the log."""
+        """A source is removed while one of its messages is on the way to the log."""
         return exists(before.Message, lambda m: (before.message[m] == "open") & (before.sender[m] == p))
 
     @reachable(after="restart", source="hazard 11")
@@ -304,10 +300,10 @@ class TimeTickClaims(TimeTickActions):
 
     @reachable(after="accept", source="B5")
     def an_older_report_replaces_a_newer(before, after, p):
-        """A report that was overtaken takes the place of the newer one."""
+        """An overtaken report replaces the newer one."""
         return exists(before.Channel, lambda c: after.entry_ts[p, c] < before.entry_ts[p, c])
 
     @reachable(after="fail_send", source="B10")
     def a_failed_tick_is_in_the_log(before, after, c):
-        """A tick whose send failed was applied all the same."""
+        """A tick whose send failed is in the log."""
         return after.highest[c] > before.highest[c]

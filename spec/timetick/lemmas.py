@@ -5,11 +5,11 @@ from tidemark.spec.timetick.ranking import TimeTickRanking
 
 
 class TimeTick(TimeTickRanking):
-    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
 
     @lemma(source="facts 3.3")
     def promises_are_below_all_to_come(s):
-        """What a source has reported for a channel lies below all that it has still to append there."""
+        """A source's reported value for a channel is below all that it has still to append there."""
         return forall(
             s.Message,
             lambda m: implies(
@@ -58,7 +58,7 @@ class TimeTick(TimeTickRanking):
 
     @lemma(source="facts 3.4, 4")
     def sessions_are_in_step(s):
-        """Who is known, who serves, who is fenced, and what the store says of them."""
+        """Known, serving and fenced sources agree with their leases in the store."""
         return all_of(
             implies(s.up, s.known[s.ddl]),
             s.session[s.ddl] == "none",
@@ -77,7 +77,7 @@ class TimeTick(TimeTickRanking):
 
     @lemma(source="facts 3.4, 4")
     def messages_begin_at_sources_that_serve(s):
-        """A message that is begun belongs to a source that took writes."""
+        """A begun message belongs to a source that took writes."""
         return forall(
             s.Message,
             lambda m: implies(s.is_begun(m), s.takes_writes(s.sender[m])),
@@ -95,7 +95,7 @@ class TimeTick(TimeTickRanking):
 
     @lemma(source="facts 4; hazard 30")
     def the_last_tick_is_remembered(s):
-        """Where ticks are compared, a coordinator that runs remembers the last one, or a later try."""
+        """Where ticks are compared, a running coordinator remembers the last one, or a later try."""
         return forall(
             s.Channel,
             lambda c: implies(
@@ -106,7 +106,7 @@ class TimeTick(TimeTickRanking):
 
     @lemma(source="facts 4")
     def what_is_idle_is_empty(s):
-        """Nothing is left over of messages, reports and rounds that are over, or of a dead coordinator."""
+        """Finished messages, reports and rounds leave no state, nor does a dead coordinator."""
         return all_of(
             forall(
                 s.Message,

@@ -1,11 +1,11 @@
-"""Why an open message ends, for any size: what is left to do, and who does it."""
+"""Why an open message ends, for any size: a measure, and the actions that lower it."""
 
 from tidemark.spec.language import helpful, rank
 from tidemark.spec.timetick.claims import TimeTickClaims
 
 
 class TimeTickRanking(TimeTickClaims):
-    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses whom it has removed."""
+    """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
 
     @rank("an_open_message_ends")
     def what_a_message_waits_for(s, m: TimeTickClaims.Message):
@@ -14,5 +14,4 @@ class TimeTickRanking(TimeTickClaims):
 
     @helpful("an_open_message_ends", action="append")
     def it_is_appended(s, m: TimeTickClaims.Message):
-        """The log takes messages of its source."""
         return (s.message[m] == "open") & ~s.refused(s.sender[m]), (m,)

@@ -3,10 +3,10 @@
 A client opens a transaction, sends bodies, and commits or rolls back. Each of these is a message of the log.
 A reader keeps bodies back until it has read the commit, and delivers all of them with the commit's timestamp.
 Ticks pass in between. A transaction lasts until a given time; a tick that reaches it ends the transaction,
-for the node as for readers. After a crash the node finds the open transactions again by reading the log.
+for the node and for readers. After a crash the node finds the open transactions again by reading the log.
 
-A reader that starts anew goes on behind a place that it noted at a tick, and so does the node: that place
-must lie before the begin of every transaction that is not over at the tick.
+A reader that restarts begins behind a place that it noted at a tick, and so does the node: that place must be
+before the begin of every transaction that is open at the tick.
 
 Sources: facts 11. The claims are in ``spec/transactions/claims.py``.
 
@@ -15,10 +15,10 @@ How it is cut:
 - Timestamps are those that the streaming node gives: a commit is later than every tick of the log
   (``spec/streaming``). Ticks are the clock: a begin says until which timestamp its transaction lasts.
 - To send a body and to have it in the log are two steps. All other messages are appended in one step.
-- A tick that is not greater than the last one says nothing, and is left out.
-- A crash and the term that follows are one step. Until then, what was under way may land.
-- A reader reads to the next tick in one step. What it remembers follows from where it has begun and where it
-  is; ``delivered`` is what it has handed on, over all its lives.
+- A tick that is not greater than the last one is left out.
+- A crash and the term that follows are one step. Until then, messages under way may still be appended.
+- A reader reads to the next tick in one step. Its memory follows from its start and its place; ``delivered``
+  are the bodies that it has delivered, over all its restarts.
 - Left out: messages without a transaction (``spec/streaming``), prolongation by a body, several channels.
 """
 
@@ -71,7 +71,7 @@ class TransactionsActions(Protocol, name="transactions"):
     sent: Map[Body, Sent] = "no"
 
     # The reader.
-    origin: Place = 0  # behind this place its present life has begun
+    origin: Place = 0  # its present start is behind this place
     reading: Place = 0
     passed: Ts = 0  # the last tick that it has handed over
     start: Place = 0  # behind this place it would begin anew
@@ -105,7 +105,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="facts 11")
     def refuse(s, b: Body):
-        """The append of a body fails: the log does not take it, now or later. The client is told."""
+        """The append of a body fails: the log does not take it, now or later. The client gets the error."""
         require(s.sent[b] == "sent")
         s.sent[b] = "refused"
 
@@ -124,28 +124,25 @@ class TransactionsActions(Protocol, name="transactions"):
         return ts > s.tick
 
     def is_in_time(s, t, ts):
-        """The transaction is not over at this time."""
         return ts <= s.until[t]
 
     def has_all_bodies(s, t):
-        """No body of it is on its way."""
         return forall(s.Body, lambda b: implies(s.of[b] == t, s.sent[b] != "sent"))
 
     @action(source="facts 11")
     def roll_back(s, t: Transaction):
-        """A transaction is given up, perhaps too late; what is on its way may still come."""
+        """A transaction is given up, perhaps too late; its bodies on their way may still come."""
         require(one_of(s.stage[t], "open", "gone"))
         s.end = s.end + 1
         s.stage[t] = "rolled_back"
 
     @action(source="facts 11")
     def expire(s):
-        """The node forgets all transactions whose time is over, in one step."""
+        """The node forgets all expired transactions, in one step."""
         require(exists(s.Transaction, s.expires))
         s.stage = each(s.Transaction, lambda t: ite(s.expires(t), "gone", s.stage[t]))
 
     def expires(s, t):
-        """The last tick has reached the end of an open transaction."""
         return (s.stage[t] == "open") & (s.tick >= s.until[t])
 
     @action(fairness="weak", source="facts 11; property W")
@@ -158,9 +155,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="B28; facts 11")
     def crash(s):
-        """The node dies, and a term begins: it finds open transactions in the log again, but for those whose
-        time is over. Bodies that were on their way are refused.
-        """
+        """A crash and a new term, which finds open transactions in the log. Bodies on the way are refused."""
         s.faults = s.faults + 1
         s.stage = each(
             s.Transaction,
@@ -182,9 +177,9 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(fairness="weak", source="facts 11")
     def read(s, p: Place, upto: Place):
-        """The reader comes to the next new tick, and delivers what was committed up to it.
+        """The reader comes to the next new tick, and delivers the transactions that were committed up to it.
 
-        ``upto``: where it would begin anew. What is not over at the tick must lie behind.
+        ``upto``: its place for a restart. Transactions that are open at the tick must be behind.
         """
         require((p > s.reading) & (p <= s.end) & (s.tick_at[p] > s.passed))
         require(forall(s.Place, lambda q: implies((q > s.reading) & (q < p), s.tick_at[q] <= s.passed)))
@@ -216,7 +211,7 @@ class TransactionsActions(Protocol, name="transactions"):
         )
 
     def is_assembled(s, b, p):
-        """In this life the reader has read begin, body and commit in this order, in time."""
+        """Since its start the reader has read begin, body and commit in this order, in time."""
         t = s.of[b]
         return all_of(
             s.stage[t] == "committed",
@@ -229,7 +224,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="facts 11; B28")
     def start_anew(s):
-        """The reader dies, and begins behind the place that it has noted."""
+        """The reader ends, and begins behind the place that it has noted."""
         s.faults = s.faults + 1
         s.origin = s.start
         s.reading = s.start

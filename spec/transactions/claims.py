@@ -54,7 +54,7 @@ class TransactionsClaims(TransactionsActions):
 
     @invariant(source="facts 11; B28")
     def a_start_covers_what_is_open(s):
-        """A reader that begins anew reads the begin of every transaction that it may still deliver."""
+        """A reader that restarts reads the begin of every transaction that it may still deliver."""
         return forall(s.Transaction, lambda t: implies(s.may_be_delivered(t), s.begun[t] > s.start))
 
     def may_be_delivered(s, t):
@@ -75,7 +75,7 @@ class TransactionsClaims(TransactionsActions):
 
     @transition_invariant(source="facts 11: expiry", frame=True)
     def all_that_is_over_ends_together(before, after):
-        """Where the node forgets a transaction, it keeps none whose time is over, too."""
+        """Where the node forgets a transaction, it keeps no expired one."""
         return forall(
             before.Transaction,
             before.Transaction,
@@ -107,12 +107,12 @@ class TransactionsClaims(TransactionsActions):
 
     @reachable(after="read", source="facts 11")
     def a_reader_delivers_after_it_began_anew(before, after):
-        """A reader that has begun anew delivers a body."""
+        """A reader that has restarted delivers a body."""
         return (before.origin > 0) & exists(before.Body, lambda b: after.delivered[b] & ~before.delivered[b])
 
     @reachable(after="read", source="facts 11")
     def an_open_transaction_holds_the_start_back(before, after):
-        """The start stays before the begin of a transaction that lies far behind."""
+        """The start stays before the begin of a transaction that is far behind."""
         return exists(
             before.Transaction,
             lambda t: (
@@ -124,12 +124,12 @@ class TransactionsClaims(TransactionsActions):
 
     @reachable(after="expire", source="facts 11")
     def a_transaction_with_a_body_expires(before, after):
-        """A transaction that has a body in the log ends because its time is over."""
+        """A transaction that has a body in the log expires."""
         return exists(before.Body, lambda b: before.expires(before.of[b]) & (before.place[b] > 0))
 
     @reachable(after="expire", source="facts 11: expiry")
     def two_transactions_end_by_one_tick(before, after):
-        """The time of two transactions is over at the same tick."""
+        """Two transactions expire at the same tick."""
         return exists(
             before.Transaction,
             before.Transaction,

@@ -21,14 +21,14 @@ class Transactions(TransactionsRanking):
 
     @lemma(source="facts 11")
     def the_last_tick_is_in_the_log(s):
-        """The last tick has a place, and the reader has handed over all ticks up to where it is."""
+        """The last tick has a place, and the reader has passed all ticks up to its place."""
         return ((s.tick == 0) | exists(s.Place, lambda p: (p <= s.end) & (s.tick_at[p] == s.tick))) & forall(
             s.Place, lambda p: implies(p <= s.reading, s.tick_at[p] <= s.passed)
         )
 
     @lemma(source="facts 11; B28")
     def what_is_not_over_begins_behind_the_start(s):
-        """Neither does a start leave out a transaction that the node has forgotten and the reader has not."""
+        """A transaction that the node has forgotten and the reader has not begins behind the start."""
         return forall(
             s.Transaction,
             lambda t: implies(
@@ -39,7 +39,7 @@ class Transactions(TransactionsRanking):
 
     @lemma(source="facts 11")
     def a_transaction_has_its_places(s):
-        """Begin, bodies and commit lie in this order."""
+        """Begin, bodies and commit are in this order."""
         return forall(
             s.Transaction,
             lambda t: (
@@ -54,7 +54,7 @@ class Transactions(TransactionsRanking):
 
     @lemma(source="facts 11")
     def bodies_lie_in_their_transaction(s):
-        """A body lies behind the begin of its transaction, and before its commit."""
+        """A body is behind the begin of its transaction, and before its commit."""
         return forall(
             s.Body,
             lambda b: (
@@ -82,7 +82,7 @@ class Transactions(TransactionsRanking):
 
     @lemma(source="facts 11")
     def the_reader_is_in_the_log(s):
-        """The reader has begun behind its start at most, and has handed over no more than there is."""
+        """The reader's start is in the log, and it has read no more than the log has."""
         return (
             (s.origin <= s.start)
             & (s.start <= s.reading)

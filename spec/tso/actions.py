@@ -1,19 +1,19 @@
 """The timestamp oracle: a window that is saved ahead, a leader under a lease, batches as call and return.
 
-What is described: server processes compete for a leader key under a lease; the leader loads the saved end of
-the window, begins beyond it, saves a new end before it uses the time below, and hands out batches from a
-counter of the published object; an updater moves the physical part now and then; clients call, and their
-calls overlap. A ``Server`` is one *incarnation* of a process: a restart is a new server.
+Server processes compete for a leader key under a lease; the leader loads the saved end of the window, begins
+beyond it, saves a new end before it uses the time below, and hands out batches from a counter of the
+published object; an updater moves the physical part now and then; clients call, and their calls overlap. A
+``Server`` is one *incarnation* of a process: a restart is a new server.
 
 Sources: seed 002 (TSO), facts 2.1 to 2.4, hazards 38 to 45, bugs B1 to B4. This is the protocol as it is
 *meant*. Where the code of the seed does something else, a subclass in ``models/protocols/tso/mutants`` says
-so and its verdict is decided, not assumed.
+so, with its own verdict.
 
 Time is the clock's own unit, finer than a millisecond. The clock is arbitrary: each reading is a parameter
 ``now``, so jumps, standstill, stepping back and skew between servers are all covered. ``stamp`` gives the
-timestamp of a physical time before anything is counted: its milliseconds, shifted to the left. A timestamp
-is ``stamp[time] + counter``, as in the seed: an addition, so that a counter could carry. An object (the pair
-that the seed publishes by an atomic pointer) is told apart by its server and its physical time; its counter
+timestamp of a physical time with a counter of zero: its milliseconds, shifted to the left. A timestamp is
+``stamp[time] + counter``, as in the seed: an addition, so that a counter could carry. An object (the pair
+that the seed publishes by an atomic pointer) is identified by its server and its physical time; its counter
 is ``logical[server, time]``.
 
 Names and steps, where they say more than the seed:
@@ -21,14 +21,14 @@ Names and steps, where they say more than the seed:
 - Roles of a server: ``loaded`` (has read the saved end), ``decided`` (has read its clock and chosen
   ``next``), ``starting`` (has saved the end of its first window), ``serving``.
 - A call is answered in the step that adds to the counter (``allocate``). An answer that travels later makes
-  two calls overlap more, never less, so the order that is proved here holds for later answers too.
-- The answer is made of ``object[call]`` and ``last[call]``, the last of the batch; the first is
-  last - count + 1.
-- A counter that has overflowed stays at ``max_logical``: more of it cannot be told apart.
-- ``crash`` is the end of a process for whatever reason, also that it has noticed the end of its lease.
+  two calls overlap more, never less, so the proved order holds for later answers too.
+- The answer is made of ``object[call]`` and ``last[call]``, the last of the batch; the first is last - count
+  + 1.
+- A counter that has overflowed stays at ``max_logical``: greater values need no distinction.
+- ``crash`` is the end of a process for any reason, also because it has noticed the end of its lease.
 - A save in the network may be applied after its sender has ended (``lose_save``).
 - RAISES: the store keeps the larger of the saved end and the one that arrives. The seed's put is a plain one:
-  after a save whose answer was lost, and a clock that then steps back, it takes the saved end down.
+  after a save whose answer was lost, and a clock that then steps back, it lowers the saved end.
 """
 
 from tidemark.spec.language import (
@@ -105,14 +105,12 @@ class TsoActions(Protocol, name="tso"):
     last: Map[Call, Logical] = 0
     precedes: Set[Call, Call] = False  # history: answered before the other began
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def runs(s, server):
-        """The process exists."""
         return (s.role[server] != "new") & (s.role[server] != "stopped")
 
     def serves(s, server):
-        """The process hands out timestamps."""
         return s.role[server] == "serving"
 
     def may_save(s, server):
@@ -124,23 +122,19 @@ class TsoActions(Protocol, name="tso"):
         s.saved = ite(s.RAISES, maximum(s.saved, end), end)
 
     def ts_of(s, time, logical):
-        """The timestamp with this physical time and counter."""
         return plain(s.stamp[time]) + plain(logical)
 
     def ts(s, call, logical):
-        """The timestamp with this counter of the call's object."""
         return s.ts_of(s.object[call], logical)
 
     def first_ts(s, call):
-        """The least timestamp of the call's batch."""
         return s.ts(call, s.last[call] - s.count[call] + 1)
 
     def last_ts(s, call):
-        """The greatest timestamp of the call's batch."""
         return s.ts(call, s.last[call])
 
     def guard(s):
-        """Physical parts closer than this are not told apart in milliseconds."""
+        """Physical parts closer than this are not distinguished in milliseconds."""
         return s.millisecond
 
     # ---- leadership and start ----
@@ -234,7 +228,7 @@ class TsoActions(Protocol, name="tso"):
 
     @action(fairness="weak", source="seed 002, UpdateTimestamp: jetLag, maxLogical/2, lastSavedTime")
     def decide(s, server: Server, updater: Updater):
-        """Follow the clock if it is ahead, else go on by a millisecond if the counter is half full, else
+        """Follow the clock if it is ahead, else advance by a millisecond if the counter is half full, else
         stay; save first if the window is nearly used up.
         """
         require(s.serves(server) & (s.stage[server, updater] == "read"))
@@ -273,7 +267,6 @@ class TsoActions(Protocol, name="tso"):
         s.forget_update(server, updater)
 
     def forget_update(s, server, updater):
-        """The update is over."""
         s.stage[server, updater] = "idle"
         s.update_next[server, updater] = 0
 
@@ -307,14 +300,12 @@ class TsoActions(Protocol, name="tso"):
 
     @action(fairness="weak", source="seed 002, GenerateTSO: AddInt64; facts 2.3")
     def allocate(s, call: Call):
-        """It adds its count to that object's counter, and has its batch if the counter does not overflow;
-        else it tries again.
-        """
+        """It adds its count to the counter and has its batch, or tries again after an overflow."""
         require((s.call[call] == "loaded") & s.serves(s.at[call]))
         s.add(call)
 
     def add(s, call):
-        """The atomic addition, and what the call makes of its result."""
+        """The atomic addition, and the outcome of the call."""
         server = s.at[call]
         total = s.logical[server, s.object[call]] + s.count[call]
         fits = s.fits(total)
@@ -328,12 +319,11 @@ class TsoActions(Protocol, name="tso"):
         return total < s.max_logical
 
     def counted(s, total):
-        """The counter after an addition."""
         return minimum(total, s.max_logical)
 
     @action(source="seed 002, GenerateTSO: ten tries")
     def fail(s, call: Call):
-        """The call gives up, or its server is gone."""
+        """The call gives up, or its server has ended."""
         require(one_of(s.call[call], "begun", "loaded"))
         s.call[call] = "failed"
         s.object[call] = 0
@@ -352,7 +342,7 @@ class TsoActions(Protocol, name="tso"):
         s.forget_memory(server)
 
     def forget_memory(s, server):
-        """What only the process knew."""
+        """The state that only the process knew is removed."""
         s.base[server] = 0
         s.next[server] = 0
         s.window[server] = 0

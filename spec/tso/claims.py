@@ -1,8 +1,8 @@
 """Claims about the timestamp oracle: safety, liveness and witnesses.
 
-The state and the steps stand in ``actions``; here are the claims about them. Seed 002 promises timestamps
-that are "unique and strictly increasing". The exact guarantee is: unique, and increasing for calls that do
-not overlap (``unique``, ``ordered``). Sources: seed 002 (TSO), facts 2, hazards 38 to 45, bugs B1 to B4.
+State and steps are in ``actions``. Seed 002 promises timestamps that are "unique and strictly increasing".
+The exact guarantee is: unique, and increasing for calls that do not overlap (``unique``, ``ordered``).
+Sources: seed 002 (TSO), facts 2, hazards 38 to 45, bugs B1 to B4.
 """
 
 from tidemark.spec.language import (
@@ -47,25 +47,22 @@ class TsoClaims(TsoActions):
         """A window has some length."""
         return s.interval >= 1
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def answered(s, call):
-        """The call has its batch."""
         return s.call[call] == "answered"
 
     def holds_object(s, call):
-        """The call has read the pointer to an object."""
         return one_of(s.call[call], "loaded", "answered")
 
     def has_base(s, server):
-        """The server has loaded the saved end."""
         return one_of(s.role[server], "loaded", "decided", "starting", "serving")
 
     # ---- safety ----
 
     @invariant(source="seed 002, TSO: globally unique; hazards 39, 40, 41, 43; property U")
     def unique(s):
-        """No timestamp lies in two batches."""
+        """No timestamp is in two batches."""
         return forall(
             s.Call,
             s.Call,
@@ -86,7 +83,7 @@ class TsoClaims(TsoActions):
 
     @invariant(source="seed 002, UpdateTimestamp: the window is saved first; facts 2.2")
     def issued_below_saved(s):
-        """Every physical time that was handed out, or can be, lies below the saved end."""
+        """Every physical time that was handed out, or can be, is below the saved end."""
         return forall(s.Call, lambda c: implies(s.holds_object(c), s.object[c] < s.saved)) & forall(
             s.Server, lambda m: implies(s.serves(m), (s.current[m] < s.window[m]) & (s.window[m] <= s.saved))
         )
@@ -106,7 +103,7 @@ class TsoClaims(TsoActions):
 
     @transition_invariant(source="seed 002, InitTimestamp; B1, B2; hazard 44")
     def restart_never_reissues(before, after):
-        """A server begins above every millisecond in which anything was handed out."""
+        """A server begins above every millisecond of the timestamps that were handed out."""
         return forall(
             after.Server,
             after.Call,
@@ -118,7 +115,7 @@ class TsoClaims(TsoActions):
 
     @transition_invariant(source="facts 2.2: the returned value keeps milliseconds only; hazards 41, 45; B3")
     def a_new_object_has_a_new_millisecond(before, after):
-        """While a server serves, each object that it publishes lies in a later millisecond than the last."""
+        """While a server serves, each object that it publishes is in a later millisecond than the last."""
         return forall(
             after.Server,
             lambda m: implies(
@@ -134,7 +131,7 @@ class TsoClaims(TsoActions):
 
     @transition_invariant(source="facts 2.4", frame=True)
     def what_ended_is_over(before, after):
-        """A server that has ended does nothing more and answers no call."""
+        """A server that has ended takes no step and answers no call."""
         return forall(
             after.Server, lambda m: implies(before.role[m] == "stopped", after.role[m] == "stopped")
         ) & forall(
@@ -144,7 +141,7 @@ class TsoClaims(TsoActions):
 
     @transition_invariant(source="seed 002, GenerateTSO", frame=True)
     def answers_are_final(before, after):
-        """What was answered stays as it is."""
+        """Answers do not change."""
         return forall(
             after.Call,
             lambda c: implies(
@@ -177,7 +174,7 @@ class TsoClaims(TsoActions):
         """A call is answered if its batch fits into a counter, unless it gives up or its server ends.
 
         Judged within bounds only, of a form that refuses a batch that fits into no counter. Here it is false:
-        such a call tries again for ever, and may use up each new object's counter between the two steps of
+        such a call tries again for ever, and may exhaust each new object's counter between the two steps of
         another call. The seed's call gives up after ten tries; ``fail`` has no count.
         """
         return (
@@ -189,12 +186,20 @@ class TsoClaims(TsoActions):
 
     @reachable(after="decide", source="hazard 45; seed 002")
     def the_clock_went_back(before, after, server, updater):
-        """A clock that has shown the time of the published object shows an earlier one: the object stays."""
+        """The clock shows an earlier time than that of the published object: the object stays."""
         return all_of(
             forall(before.Call, lambda c: before.call[c] == "new"),
             before.base[server] + before.millisecond < before.current[server],
             before.update_now[server, updater] < before.current[server],
             after.stage[server, updater] == "idle",
+        )
+
+    @reachable(after="allocate", source="seed 002, TSO: strictly increasing; facts 2.2")
+    def an_answer_after_an_update(before, after, call):
+        """A call is answered from a newer object than one whose answer came before it began."""
+        return after.answered(call) & exists(
+            after.Call,
+            lambda c: before.answered(c) & after.precedes[c, call] & (after.object[c] < after.object[call]),
         )
 
     @reachable(after="allocate", source="hazard 40")
@@ -233,7 +238,7 @@ class TsoClaims(TsoActions):
 
     @reachable(after="allocate", source="facts 2.4")
     def two_leaders_in_a_row(before, after, call):
-        """A call is answered by a server after another server has answered one."""
+        """A server answers a call after another server has answered one."""
         return after.answered(call) & exists(
             after.Call,
             lambda c: all_of(after.answered(c), after.at[c] != after.at[call], after.precedes[c, call]),

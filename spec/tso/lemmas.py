@@ -19,7 +19,7 @@ class Tso(TsoClaims):
 
     @lemma(source="seed 002, InitTimestamp")
     def the_first_object_is_in_the_window(s):
-        """What a starting server is about to publish lies in the window that it has saved."""
+        """The object that a starting server is about to publish is in the window that it has saved."""
         return forall(s.Server, lambda m: implies(s.role[m] == "starting", s.next[m] < s.window[m]))
 
     @lemma(source="seed 002")
@@ -29,7 +29,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.2")
     def an_update_moves_by_a_millisecond(s):
-        """The object that is about to be published lies a millisecond or more above the present one."""
+        """The object that is about to be published is a millisecond or more above the present one."""
         return forall(
             s.Server,
             s.Updater,
@@ -41,7 +41,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.2")
     def an_update_stays_in_the_window(s):
-        """The object that is about to be published lies below the saved end."""
+        """The object that is about to be published is below the saved end."""
         return forall(
             s.Server,
             s.Updater,
@@ -70,12 +70,12 @@ class Tso(TsoClaims):
 
     @lemma(source="seed 002, InitTimestamp")
     def a_server_stays_above_its_base(s):
-        """What a server serves lies a millisecond or more above the saved end that it has loaded."""
+        """A server's objects are a millisecond or more above the saved end that it has loaded."""
         return forall(s.Server, lambda m: implies(s.serves(m), s.current[m] >= s.base[m] + s.millisecond))
 
     @lemma(source="facts 2.4")
     def the_leader_begins_above_all_windows(s):
-        """The last leader has loaded an end above the windows of all others and all that they handed out."""
+        """The last leader has loaded an end above the windows and timestamps of all others."""
         return implies(
             s.has_base(s.leader),
             forall(s.Server, lambda m: implies(m != s.leader, s.window[m] <= s.base[s.leader]))
@@ -99,7 +99,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.4; hazard 42")
     def objects_of_others_are_outside_the_window(s):
-        """What a call has from another server lies below a server's base or above its window."""
+        """An object that a call has from another server is below a server's base or above its window."""
         return forall(
             s.Server,
             s.Call,
@@ -118,7 +118,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.3")
     def objects_are_the_servers_own(s):
-        """What a call has from a serving server lies within what that server has published."""
+        """An object that a call has from a serving server is among those that the server has published."""
         return forall(
             s.Call,
             lambda c: implies(
@@ -157,7 +157,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.4")
     def memory_is_lost(s):
-        """Who does not run knows nothing."""
+        """A server that does not run has no memory."""
         return forall(
             s.Server,
             lambda m: implies(
@@ -168,7 +168,7 @@ class Tso(TsoClaims):
 
     @lemma(source="seed 002")
     def what_is_over_is_empty(s):
-        """Nothing is left over of a start or an update that is done."""
+        """A finished start or update leaves no state."""
         return all_of(
             forall(s.Server, lambda m: implies(s.serves(m), s.next[m] == 0)),
             forall(
@@ -202,7 +202,7 @@ class Tso(TsoClaims):
 
     @lemma(source="facts 2.3; hazard 38")
     def a_call_reads_no_older_object(s):
-        """What was answered before a call began is not above what the call will read or has read."""
+        """Timestamps answered before a call began are not above those that the call will get."""
         return forall(
             s.Call,
             s.Call,

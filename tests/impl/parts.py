@@ -1,4 +1,4 @@
-"""What these tests share: a clock that is wound by hand, scripted preemption, faulty edges."""
+"""What these tests share: a clock that is wound by hand, scripted preemption and edges."""
 
 from __future__ import annotations
 
@@ -6,26 +6,11 @@ import asyncio
 import gc
 import re
 import selectors
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Coroutine
 from typing import Any
 
-from tidemark.impl.config import DataNodeConfig
-from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datacoord.direct import DirectCoordinatorClient
-from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
 from tidemark.impl.errors import NotLeaderError, RpcError, StoreError
-from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
-from tidemark.impl.types import (
-    EndPosition,
-    Owner,
-    Pack,
-    Row,
-    SaveBinlogPaths,
-    SaveOutcome,
-    StartPosition,
-    UpdateCheckpoints,
-)
+from tidemark.impl.types import EndPosition, Owner, Pack, Row, StartPosition
 
 CHANNEL = "channel-1"
 OWNER = Owner(node_id="node-1", term=1)
@@ -63,7 +48,7 @@ def run(
     async def limited() -> None:
         running = asyncio.get_running_loop()
         running.set_exception_handler(lambda _, context: reported.append(str(context["message"])))
-        async with asyncio.timeout(None if loop is VirtualLoop else 10):
+        async with asyncio.timeout(None if loop is VirtualLoop else SECONDS):
             await work
 
     with asyncio.Runner(loop_factory=loop) as runner:
@@ -129,6 +114,7 @@ ERRORS = {
 }
 
 
+SECONDS = 60.0
 MANY = 100
 """More calls are too many."""
 
@@ -190,107 +176,3 @@ class Script:
         if planned is not None:
             planned()
         await asyncio.sleep(0)
-
-
-class FaultyStore(MemoryObjectStore):
-    """Fails the first writes; may hold writes of some segments back."""
-
-    def __init__(self, *, failures: int = 0) -> None:
-        super().__init__()
-        self.failures = failures
-        self.gates: dict[int, asyncio.Event] = {}
-        self.started: list[str] = []
-
-    async def put(self, path: str, rows: Sequence[Row]) -> None:
-        self.started.append(path)
-        gate = self.gates.get(rows[0].segment_id)
-        if gate is not None:
-            await gate.wait()
-        if self.failures:
-            self.failures -= 1
-            raise StoreError("the store is away")
-        await super().put(path, rows)
-
-
-class FaultyClient(DirectCoordinatorClient):
-    """Loses requests before, or answers after, the coordinator has acted. ``hold`` keeps answers back."""
-
-    def __init__(self, coordinator: Coordinator) -> None:
-        super().__init__(coordinator)
-        self.lose_saves_after: int = 0
-        self.lose_saves_before: int = 0
-        self.lose_checkpoints: int = 0
-        self.hold: asyncio.Event | None = None
-        self.saves: list[SaveBinlogPaths] = []
-        self.reports: list[UpdateCheckpoints] = []
-
-    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
-        self.saves.append(request)
-        if self.lose_saves_before:
-            self.lose_saves_before -= 1
-            raise RpcError("request lost")
-        outcome = await super().save_binlog_paths(request, deadline=deadline)
-        if self.lose_saves_after:
-            self.lose_saves_after -= 1
-            raise RpcError("answer lost")
-        return outcome
-
-    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        self.reports.append(request)
-        if self.hold is not None:
-            await self.hold.wait()
-        if self.lose_checkpoints:
-            self.lose_checkpoints -= 1
-            raise RpcError("request lost")
-        await super().update_channel_checkpoints(request, deadline=deadline)
-
-
-@dataclass
-class World:
-    """A coordinator, a log and stores that outlive the nodes, all in memory."""
-
-    meta: MemoryMetaStore = field(default_factory=MemoryMetaStore)
-    store: FaultyStore = field(default_factory=FaultyStore)
-    log: MemoryLog = field(default_factory=MemoryLog)
-    clock: HandClock = field(default_factory=HandClock)
-    script: Script = field(default_factory=Script)
-    config: DataNodeConfig = field(default_factory=lambda: DataNodeConfig(full_buffer_bytes=1))
-    parts: DataNodeParts | None = None
-
-    def __post_init__(self) -> None:
-        self.coordinator = Coordinator(meta=self.meta)
-        self.client = FaultyClient(self.coordinator)
-
-    async def node(self, node_id: str = "node-1") -> DataNode:
-        """A node that has recovered the channel; its common loops run, its memory check does not."""
-        if CHANNEL not in self.coordinator.channels:
-            await self.coordinator.assign(CHANNEL, node_id)
-        ports = DataNodePorts(
-            clock=self.clock,
-            log=self.log,
-            store=self.store,
-            coordinator=self.client,
-            preemption=self.script,
-        )
-        node = DataNode(node_id=node_id, ports=ports, config=self.config, parts=self.parts)
-        node.start(with_memory_check=False)
-        await node.recover_channel(CHANNEL)
-        return node
-
-    async def feed(self, *packs: Pack) -> None:
-        for item in packs:
-            await self.log.append(CHANNEL, item)
-        await settle()
-
-    @property
-    def stored(self) -> int:
-        return self.coordinator.channel(CHANNEL).checkpoint
-
-    def recorded_keys(self) -> list[int]:
-        """Keys of all rows in recorded binlogs, sorted."""
-        return sorted(
-            row.key
-            for segment in self.coordinator.segments.values()
-            for binlog in segment.binlogs
-            for row in self.store.objects[binlog.path]
-        )

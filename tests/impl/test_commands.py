@@ -10,33 +10,24 @@ import pytest
 
 from tests.processes import ends
 from tidemark.impl.cluster.__main__ import main as cluster
-from tidemark.impl.demo.__main__ import main as demo
-from tidemark.impl.demo.reads import main as reads
 from tidemark.impl.errors import StoreError
-from tidemark.impl.system.command import is_free, run_command
-
-EXAMPLES = [
-    ("tidemark.impl.cluster", "cluster", b"started in"),
-    ("tidemark.impl.demo.reads", "demo", b"query node a serves"),
-    ("tidemark.impl.demo", "demo", b"- A log of"),
-]
+from tidemark.impl.system.command import run_command
 
 
 @pytest.mark.parametrize(("signal_", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.parametrize(("module", "name", "first"), EXAMPLES)
-def test_a_signal_ends_a_demonstration_and_leaves_nothing(tmp_path, module, name, first, signal_, code):
+def test_a_signal_ends_the_example_and_leaves_nothing(tmp_path, signal_, code):
     with subprocess.Popen(
-        [sys.executable, "-m", module],
+        [sys.executable, "-m", "tidemark.impl.cluster"],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env={**os.environ, "TMPDIR": str(tmp_path)},
     ) as process:
         assert process.stdout is not None
-        assert process.stdout.readline().startswith(first)
+        assert process.stdout.readline().startswith(b"started in")
         children = [child.pid for child in psutil.Process(process.pid).children(recursive=True)]
         process.send_signal(signal_)
         _, said = process.communicate(timeout=60)
-    assert (process.returncode, said) == (code, f"{name}: stopped\n".encode())
+    assert (process.returncode, said) == (code, b"cluster: stopped\n")
     assert list(tmp_path.iterdir()) == []
     assert ends(*children)
 
@@ -66,22 +57,20 @@ def test_a_fault_of_ours_is_not_put_into_words():
         run_command("x", fails)
 
 
-@pytest.mark.parametrize("command", [cluster, demo, reads])
-def test_a_directory_that_others_have_used_is_refused(tmp_path, capsys, command):
+def test_a_directory_that_others_have_used_is_refused(tmp_path, capsys):
     """What they have left would be counted as lost, doubled or wrong."""
     (tmp_path / "log").mkdir()
     with pytest.raises(SystemExit) as ended:
-        command(["--dir", str(tmp_path)])
+        cluster(["--dir", str(tmp_path)])
     assert ended.value.code == 2
     assert str(tmp_path) in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", [cluster, demo, reads])
-def test_a_directory_that_cannot_be_made_is_named(tmp_path, capsys, command):
+def test_a_directory_that_cannot_be_made_is_named(tmp_path, capsys):
     (tmp_path / "file").touch()
     where = tmp_path / "file" / "below"
     try:
-        code = command(["--dir", str(where)])
+        code: object = cluster(["--dir", str(where)])
     except SystemExit as ended:
         code = ended.code
     said = capsys.readouterr().err
@@ -99,11 +88,3 @@ def test_the_example_takes_no_options_of_a_server(capsys, option):
 def test_a_server_of_no_channels_is_refused(tmp_path, capsys):
     assert cluster(["serve", "--dir", str(tmp_path / "new"), "--channels", "0"]) == 2
     assert "channels is 0; it must be at least 1" in capsys.readouterr().err
-
-
-def test_an_empty_directory_is_free(tmp_path):
-    assert is_free(tmp_path)
-    assert is_free(tmp_path / "new")
-    (tmp_path / "file").touch()
-    assert not is_free(tmp_path)
-    assert not is_free(tmp_path / "file")

@@ -7,7 +7,7 @@ import pytest
 from tidemark.models import rooms
 
 ROOT = rooms.ROOT / "impl"
-EDGES = {"storage", "system", "broker", "client", "cluster", "demo"}
+EDGES = {"storage", "system", "broker", "client", "cluster"}
 """Rooms of real files, clocks, sockets and processes."""
 CORE = sorted(file for file in ROOT.rglob("*.py") if not EDGES & set(file.relative_to(ROOT).parts))
 BANNED_MODULES = {

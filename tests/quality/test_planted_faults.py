@@ -131,7 +131,7 @@ JUDGES = {
         "models/conformance/run.py",
         "if self._state != wanted:",
         "if self._state is None:",
-        "conform/timetick-driven-entries-stay-after-a-round",
+        "conform/store-driven-log-a-reader-does-not-force",
         ExitCode.MISSING_REFUTATION,
     ),
     "every assumption is needed": (
@@ -166,7 +166,7 @@ JUDGES = {
         "checks/interleave/spark.py",
         "part.remaining, part.left = (), 0.0  #",
         "part.remaining, part.left, part.violations = (), 0.0, {}  #",
-        "mutate/impl-flush-ts-is-never-reset-on-spark",
+        "mutate/impl-flush-ts-is-never-reset",
         ExitCode.INCONCLUSIVE,
     ),
     "all steps commute": (
@@ -194,7 +194,7 @@ JUDGES = {
         "models/conformance/machine.py",
         "self.journal.examples += 1",
         "self.journal.examples += 0",
-        "conform/timetick-driven-entries-stay-after-a-round",
+        "conform/store-driven-log-a-reader-does-not-force",
         ExitCode.INTERNAL_ERROR,
     ),
 }

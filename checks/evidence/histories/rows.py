@@ -133,6 +133,14 @@ class Rows:
         return most
 
     @cached_property
+    def sole(self) -> Ints:
+        """The only write that puts a row of a cell; -1 if there are several, or none."""
+        found = np.full(len(self.cells), -1, dtype=np.int64)
+        found[self.puts.cell] = self.puts.write
+        found[np.bincount(self.puts.cell, minlength=len(found)) > 1] = -1
+        return found
+
+    @cached_property
     def _inserts(self) -> tuple[Latest, Latest]:
         """Plain inserts by their end, and by their start."""
         which = self._putting & ~self._upserting

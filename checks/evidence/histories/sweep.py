@@ -69,6 +69,15 @@ class Sweep:
         """When the first read that saw a cell had ended."""
         self.seen_by = np.full(len(cells), -1, dtype=np.int64)
         self.wrong: dict[int, dict[str, Wrong]] = {}
+        self.stamp = np.zeros(len(cells), dtype=np.int64)
+        """The timestamp of a cell's rows, if one acknowledged write put them and nothing deletes them."""
+        known = np.flatnonzero(rows.sole >= 0)
+        self.stamp[known] = collection.writes.ts[rows.sole[known]] * (
+            collection.writes.end[rows.sole[known]] < FOREVER
+        )
+        self.stamp[rows.deletes.cell] = 0
+        self.latest, self.earliest = np.zeros(len(reads), dtype=np.int64), np.full(len(reads), FOREVER)
+        """Of each read the latest timestamp that it shows, and the earliest that it does not show."""
 
     def run(self) -> None:
         """Judge all reads."""
@@ -85,6 +94,14 @@ class Sweep:
                 self._count(level, len(mine))
         for number in sorted(self.wrong, key=lambda n: (int(reads.start[n]), n)):
             self._say(number, self.wrong[number])
+        torn = np.flatnonzero(self.latest > self.earliest)
+        if len(torn):
+            shown, other = self.latest[torn[0]], self.earliest[torn[0]]
+            self.answers("history.written").report(
+                f"A read of {self.collection.name} shows what has timestamp {shown}, not what has {other}: "
+                "it is of no one moment (allowed: shards answer by themselves).",
+                times=len(torn),
+            )
 
     def _look_back(self) -> None:
         """Which read saw a cell first. The latest are written down first, so that the first one stays."""
@@ -124,6 +141,9 @@ class Sweep:
         put_until, deleted_until = puts.begun.below(cell, end), deletes.begun.below(cell, end)
         written = put_until > NEVER
         absent, shown = ~pairs.there, pairs.there & written
+        stamp = self.stamp[cell]
+        np.maximum.at(self.latest, read[shown], stamp[shown])
+        np.minimum.at(self.earliest, read[absent & (stamp > 0)], stamp[absent & (stamp > 0)])
         missing = absent & (puts.due(name, cell, reads, read) > deleted_until)
         ghost = shown & (deletes.due(name, cell, reads, read) > put_until)
         found = {"missing": missing, "ghost": ghost, "unwritten": pairs.there & ~written}

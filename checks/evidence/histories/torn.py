@@ -21,9 +21,7 @@ def torn_batches(collection: Collection, rows: Rows, answer: Callable[[], Answer
     cells = rows.cells
     if not len(cells):
         return
-    by = np.full(len(cells), -1, dtype=np.int64)
-    by[rows.puts.cell] = rows.puts.write
-    by[np.bincount(rows.puts.cell, minlength=len(cells)) > 1] = -1
+    by = rows.sole
     leaves = np.full(len(cells), FOREVER, dtype=np.int64)
     np.minimum.at(leaves, rows.deletes.cell, rows.deletes.start)
     # An edge between two cells of one batch: some operation told the one from the other.

@@ -56,16 +56,18 @@ class LoggedCheckpoint(Monitor):
     rule = "The checkpoint that the coordinator says it has stored never goes back."
     kinds = ("checkpoint.store",)
     needs = ("checkpoint.store",)
-    columns = ("source", "line", "channel", "ts")
+    columns = ("source", "line", "channel", "ts", "at")
     by = "source"
     within = "source"
 
     def __init__(self) -> None:
         super().__init__()
         self.last: dict[tuple[str, str], tuple[int, int]] = {}
+        self.late: dict[tuple[str, str], float] = {}
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for source, line, channel, ts in rows:
+        for source, line, channel, ts, at in rows:
+            self._late(source, channel, ((at or 0) - physical(ts)) / 1000)
             before = self.last.get((source, channel))
             self.answer.events += 1
             if before is not None and ts < before[0]:
@@ -76,6 +78,21 @@ class LoggedCheckpoint(Monitor):
                     key=channel,
                 )
             self.last[source, channel] = (ts, line)
+
+    def _late(self, source: str, channel: str, lag: float) -> None:
+        """Keep by how much a checkpoint is at most behind the clock of the line, if that is too much."""
+        if lag > max(LAG_BOUND, self.late.get((source, channel), 0)):
+            self.late[source, channel] = lag
+
+    def close(self) -> Answer:
+        """How late the checkpoints were is no breach: the clock is another one."""
+        done = Answer.from_dict(self.answer.as_dict())
+        for (_, channel), lag in sorted(self.late.items()):
+            done.report(
+                f"The stored checkpoint of {channel} lags by {lag:,.0f} s behind the clock of its line; as "
+                f"shipped, {LAG_BOUND:.0f} s are the bound of flush.checkpoint_advances."
+            )
+        return done
 
 
 class AnsweredCheckpoint(Monitor):

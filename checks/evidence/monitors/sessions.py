@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Monitor, Place
+from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place
 
 _LEADERS = ("rootcoord",)
 
@@ -84,7 +84,7 @@ class KnownSessions(Monitor):
     property_id = "timetick.fenced_is_final"
     rule = "A proxy that the root coordinator has removed is not known again under the same id."
     kinds = ("session.add", "session.remove", "report.refused")
-    needs = ("session.add", "session.remove")
+    needs = ()
     columns = ("source", "line", "kind", "node")
     by = "source"
     within = "source"
@@ -92,22 +92,18 @@ class KnownSessions(Monitor):
     def __init__(self) -> None:
         super().__init__()
         self.removed: dict[tuple[str, str], int] = {}
+        self.added: set[tuple[str, str]] = set()
+        self.seen: dict[tuple[str, str], int] = {}
+        """How many lines of a kind a source has."""
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, node in rows:
+            self.seen[source, kind] = self.seen.get((source, kind), 0) + 1
+            before = self.removed.get((source, node))
             if kind == "session.remove":
-                self.answer.events += 1
                 self.removed[source, node] = line
-            elif kind == "report.refused":
-                self.answer.events += 1
-                if (source, node) in self.removed:
-                    self.answer.report(
-                        "A removed proxy still reports, and is refused: its process lives on, and may still "
-                        "append."
-                    )
-            else:
-                self.answer.events += 1
-                before = self.removed.get((source, node))
+            elif kind == "session.add":
+                self.added.add((source, node))
                 if before is not None:
                     self.answer.breach(
                         f"Proxy {node} is known again after it was removed.",
@@ -115,3 +111,24 @@ class KnownSessions(Monitor):
                         Place(source, line, f"proxy {node} added"),
                         key=str(node),
                     )
+            elif before is not None:
+                self.answer.report(
+                    "A removed proxy still reports, and is refused: its process lives on, and may still "
+                    "append."
+                )
+            elif (source, node) not in self.added:
+                self.answer.report(
+                    f"The root coordinator refuses the reports of proxy {node}, as it does not know its "
+                    "session: `tidemark show findings tick-barrier` and `tick-silent` say what follows."
+                )
+
+    def close(self) -> Answer:
+        """Something is compared where proxies are added and removed."""
+        done = Answer.from_dict(self.answer.as_dict())
+        compared = ("session.add", "session.remove")
+        done.events = sum(
+            count
+            for (source, _), count in self.seen.items()
+            if all((source, kind) in self.seen for kind in compared)
+        )
+        return done

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Monitor, Place, seconds, shown
+from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
 from tidemark.checks.evidence.table.schema import LOGICAL_BITS
 
+_NUMBERS = re.compile(r"\d+")
 _VIRTUAL = re.compile(r"_\d+v\d+$")
 
 
@@ -96,6 +98,52 @@ class Watermark(Monitor):
                         Place(source, line, f"{what} at {shown(ts)} from {node}"),
                         key=channel,
                     )
+
+
+class WalWatermark(Monitor):
+    """The same of what streaming nodes append, in the order of message ids, whatever that of the lines is."""
+
+    name = "log-wal"
+    property_id = "streaming.watermark_promise"
+    rule = "No message that a streaming node says it has appended follows a tick at or above its timestamp."
+    kinds = ("wal.append",)
+    needs = ("wal.append",)
+    columns = ("source", "line", "channel", "ts", "seq", "key", "text")
+    by = "channel"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.appended: dict[str, list[tuple[tuple[int, ...], int, int, str, str, int]]] = {}
+
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, channel, ts, term, key, what in rows:
+            place = tuple(map(int, _NUMBERS.findall(key)))
+            self.appended.setdefault(channel, []).append((place, ts, term or 0, what, source, line))
+
+    def close(self) -> Answer:
+        """All messages in the order of their ids."""
+        done = Answer.from_dict(self.answer.as_dict())
+        for channel, appended in sorted(self.appended.items()):
+            appended.sort()
+            if any(one[0] == two[0] and one[:4] != two[:4] for one, two in pairwise(appended)):
+                done.doubt(f"messages of {channel} have one id and two contents: they are of two logs")
+                continue
+            tick = None
+            for one in appended:
+                _, ts, term, what, source, line = one
+                if what == "TIME_TICK":
+                    tick = one if tick is None or ts > tick[1] else tick
+                elif tick is not None:
+                    done.events += 1
+                    if ts <= tick[1]:
+                        done.breach(
+                            f"A message of {channel}, term {term}, comes {seconds(tick[1], ts)} behind a "
+                            f"tick of term {tick[2]} that has passed it.",
+                            Place(tick[4], tick[5], f"tick {shown(tick[1])}"),
+                            Place(source, line, f"{what} at {shown(ts)}"),
+                            key=channel,
+                        )
+        return done
 
 
 class TicksIssued(Monitor):

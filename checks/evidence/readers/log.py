@@ -26,6 +26,7 @@ from tidemark.checks.evidence.readers.fields import fields as fields_of
 from tidemark.checks.evidence.readers.fields import milliseconds
 from tidemark.checks.evidence.readers.log_rules import RULES, apply
 from tidemark.checks.evidence.readers.prefixes import stream, writer
+from tidemark.checks.evidence.readers.wrapped import START, unwrapped
 from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 Ints = npt.NDArray[np.int64]
@@ -45,7 +46,9 @@ _WHOLE_HEAD = rb"^" + _STAMP.replace(rb"\[(\d{4}", rb"\[(2\d{3}") + rb" \[[A-Z]+
 _KNOWN = _WHOLE_HEAD + rb'"?(?:' + b"|".join(re.escape(message) for message in RULES) + rb')"?\]'
 """A line with a head of the usual form; one whose message matters."""
 
-_START = re.compile(rb"\[\d{4}/\d\d/\d\d \d\d:")
+_NEXT = re.compile(rb"(?<=[^\s])\s*(?=" + _STAMP + rb" \[[A-Z]+\] (?:\[[^\]\n]*\] )??" + _CALLER + rb")")
+"""Where a further entry begins on the line of another one."""
+_LEVELS = tuple(b"] [%s] [" % level for level in (b"DEBUG", b"INFO", b"WARN", b"ERROR"))
 _CUT_STAMP = re.compile(rb"\[(?:2\d{0,3}(?:/[\d/ ]*)?)?$")
 """A line that ends in its stamp."""
 _COLOUR = re.compile(rb"\x1b\[[0-9;]*m")
@@ -86,8 +89,9 @@ class Lines:
 class LogReader:
     """Reads one file, a block of whole lines at a time; an entry may go on in the next block."""
 
-    def __init__(self, source: str, *, first_line: int = 1) -> None:
-        self.source = source
+    def __init__(self, source: str, *, first_line: int = 1, header: str = "") -> None:
+        """``header`` is the first line of a file that is a table in CSV."""
+        self.source, self.header = source, header
         self.counts = Lines()
         self._line = first_line
         self._open: dict[str, tuple[int, list[bytes]]] = {}
@@ -105,6 +109,9 @@ class LogReader:
         """
         found: list[Row] = []
         begins, idle = _idle_lines(data)
+        busy = (data[begins[place] : begins[place + 1] - 1] for place in np.flatnonzero(~idle).tolist())
+        if _heads(data) > int(idle.sum()) + sum(map(_heads, busy)):
+            idle[:] = False  # a second entry stands on a line that looks idle
         first, after = self._line, 0
         for place in np.flatnonzero(~idle).tolist():
             if self._open and place > after:  # an idle line has no prefix: it ends the entry before it
@@ -130,24 +137,23 @@ class LogReader:
     def _take(self, raw: bytes, found: list[Row]) -> None:
         counts = self.counts
         counts.lines += 1
-        if raw.startswith(b"[2") and raw.endswith(b"]"):  # the common case: a whole entry
-            self._close(found)
+        who = ""
+        if not (raw.startswith(b"[2") and raw.endswith(b"]")):  # else the common case: a whole entry
+            raw = _cleaned(unwrapped(raw, self.header))
+            start = START.search(raw, 0, 400)
+            if start is None:
+                self._continue(raw, found)
+                return
+            who = writer(raw[: start.start()])
+            self._writers.add(who)
+            raw = raw[start.start() :]
+        for entry in _NEXT.sub(b"\n", raw).split(b"\n") if _heads(raw) > 1 else (raw,):
+            self._close(found, who)
             counts.entries += 1
-            self._entry(raw, self._line, "", found)
-            return
-        start = _START.search(raw, 0, 400)
-        if start is None:
-            self._continue(raw, found)
-            return
-        who = writer(raw[: start.start()])
-        self._writers.add(who)
-        self._close(found, who)
-        counts.entries += 1
-        raw = _cleaned(raw[start.start() :])
-        if raw.endswith(b"]"):
-            self._entry(raw, self._line, who, found)
-        else:
-            self._open[who] = self._line, [raw]
+            if entry.endswith(b"]"):
+                self._entry(entry, self._line, who, found)
+            else:
+                self._open[who] = self._line, [entry]
 
     def _continue(self, raw: bytes, found: list[Row]) -> None:
         cut = None if self._open else _CUT_STAMP.search(raw)
@@ -192,6 +198,11 @@ class LogReader:
             self.counts.damage(line, (rule.kind,))
         else:
             found += events
+
+
+def _heads(data: bytes) -> int:
+    """About how many entries begin in some lines."""
+    return sum(map(data.count, _LEVELS))
 
 
 def _kinds(raw: bytes) -> set[str]:

@@ -17,6 +17,7 @@ from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 _POSITION = re.compile(r"timestamp:(\d+)")
 _SESSION = re.compile(rb"session (\d+)")
+_TYPE = re.compile(r"\btype\W+(\w+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,6 +132,17 @@ def _refused(found: Fields) -> dict[str, object] | None:
 def _with_flush_timestamp(found: Fields) -> dict[str, object] | None:
     """Up to 2.3.0 a flush has no timestamp; no claim speaks of that."""
     return {} if b"flushTs" in found else None
+
+
+def _appended(found: Fields) -> dict[str, object]:
+    """The physical channel and its term, ``by-dev-rootcoord-dml_0:rw@8``, and the message's type."""
+    channel, _, term = unescape(found.get(b"channel", b"")).partition(":rw@")
+    kind = _TYPE.search(unescape(found.get(b"message", b"")))
+    return {
+        "channel": channel or None,
+        "seq": int(term) if term.isdigit() else None,
+        "text": kind[1] if kind else None,
+    }
 
 
 _CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName")
@@ -305,6 +317,16 @@ RULES: dict[bytes, Rule] = {
             needs=("ts", "channel"),
         )
         for message, kind in _SEEK.items()
+    },
+    **{
+        message: Rule(
+            kind="wal.append",
+            texts={"key": (b"messageID", b"message_id")},
+            timestamps={"ts": (b"timetick", b"time_tick")},
+            needs=("channel", "ts", "key", "text"),
+            further=_appended,
+        )
+        for message in (b"append message into wal", b"append message into wal too slow")
     },
     b"stream pipeline seeks from position with msgDispatcher": Rule(
         kind="seek.pipeline",

@@ -19,13 +19,13 @@ _NOBODY = re.compile(
     r"|(?<![\w-])\d+[:\s]+$|[:-]\d+[:-]$"
 )
 """Times, colours, output streams, and the number of a line at the end."""
-_LONGEST = 80
+_LONGEST = 160
 
 
 @lru_cache(maxsize=4096)
 def writer(prefix: bytes) -> str:
     """Who wrote a line that begins with this prefix; empty if the prefix does not say."""
-    if prefix.lstrip().startswith(b"{"):
+    if prefix.lstrip().startswith((b'{"', b"{'")):
         return ""  # the names of a JSON object, not of a writer
     name = _NOBODY.sub("", prefix.decode("utf-8", "replace")).strip(" \t|:,;\"'")
     return name.strip("[]")[:_LONGEST] if any(letter.isalnum() for letter in name) else ""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import json
-import lzma
+import os
+import re
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -17,15 +17,35 @@ from typing import IO
 from tidemark.checks.evidence.readers.broker import is_rocksdb
 from tidemark.checks.evidence.readers.lines import kind_of
 from tidemark.checks.evidence.readers.log import HEAD
+from tidemark.checks.evidence.readers.wrapped import csv_header, unwrapped
+from tidemark.checks.evidence.table.packing import BLOCK, BROKEN, ZIP, is_tar, opened, packing, unpack
 
 _HEAD_BYTES = 1 << 17
-BLOCK = 1 << 22
-"""Bytes that are read at once."""
-
-_MAGIC = {b"\x1f\x8b": "gz", b"\xfd7zXZ\x00": "xz"}
 
 _OTHERS = {"data_diff": "milvus-cdc", "coprocessor": "TiKV", "raftstore": "TiKV", "etcdserver": "etcd"}
 """Folders of sources of other products that write lines in the format of Milvus."""
+
+_SYSTEMS = {
+    "etcd": rb'"caller":"(?:etcd\w*|embed|membership|mvcc|rafthttp|v3rpc|raft)/|[IWE] \| (?:etcd|raft|embed)',
+    "MinIO": rb"MinIO Object Storage|minio/cmd|^API: \w+\(",
+    "Pulsar": rb"org\.apache\.(?:pulsar|bookkeeper|zookeeper)|pulsar-\w+-\d",
+    "Kafka": rb"\((?:org\.apache\.)?kafka\.[\w.$]+\)",
+    "Woodpecker": rb'"caller":"[^"]*woodpecker',
+}
+"""Systems whose logs lie beside those of Milvus, with what only they write."""
+_HISTORIES = {
+    "Jepsen, Elle or Knossos (EDN)": rb"\{:(?:type|process|f|index|time|value) ",
+    "Jepsen (text)": rb"jepsen\.\w+ - |^(?:INFO )?\d+\s+:(?:invoke|ok|fail|info)\s",
+    "Jepsen (JSON)": rb'"type"\s*:\s*":?(?:invoke|ok|fail|info)"',
+    "Porcupine": rb'"(?:ClientId|Call|Return)"\s*:.*"(?:Call|Return|Input|Output)"\s*:',
+}
+"""Histories of other checkers, with how they are known."""
+_FORMAT = (
+    '{"kind":"op","v":1,"client":"w1","process":"p0","seq":0,"op":"insert","collection":"c","start":1,"end":2,'
+    '"outcome":"ok","keys":[[1,10]]}'
+)
+_NESTED = 3
+"""An archive may lie in so many others."""
 
 
 class Sort(StrEnum):
@@ -39,6 +59,9 @@ class Sort(StrEnum):
     """A run of a specification, as another tool writes it."""
     NOTES = "notes"
     """Says what was done to the system; no evidence by itself."""
+    OTHER = "other"
+    """A log of another system, which may well lie beside those of Milvus."""
+    ARCHIVE = "archive"
     NONE = "none"
 
 
@@ -51,33 +74,61 @@ class Source:
     """How it is shown: relative to what was given."""
     sort: Sort
     packed: str = ""
-    """``gz`` or ``xz``."""
+    """``gz``, ``xz`` and the like; of an archive also ``zip``."""
+    header: str = ""
+    """The first line of a table in CSV."""
     size: int = 0
     problem: str = ""
     """Why it is not judged, or not all of it."""
 
 
-def find(paths: Sequence[Path]) -> list[Source]:
+def find(paths: Sequence[Path], *, unpacked: Path | None = None) -> list[Source]:
     """All files at and below the paths, in order of their names, duplicates marked.
 
-    Raises FileNotFoundError if a path does not exist.
+    ``unpacked`` is a folder for the content of archives, which is emptied before; without it they are no
+    evidence. Raises FileNotFoundError if a path does not exist.
     """
+    if unpacked is not None and unpacked.exists():
+        shutil.rmtree(unpacked)
     found: list[Source] = []
     for path in paths:
         if not path.exists():
             raise FileNotFoundError(path)
-        below = sorted(_below(path), key=lambda item: item.as_posix())
-        found += [recognise(item, name=_name(item, path, paths)) for item in below]
+        for item in sorted(_below(path), key=Path.as_posix):
+            found += _unpacked(recognise(item, name=_name(item, path, paths)), unpacked)
     return _without_duplicates(found)
 
 
 def _below(path: Path) -> Iterator[Path]:
+    """The files of a folder and the folders in it; what is neither file nor folder is passed over."""
     if path.is_file() or is_rocksdb(path):
         yield path
         return
-    for item in path.iterdir():
-        if not item.name.startswith("."):
-            yield from _below(item)
+    seen: set[str] = set()
+    for folder, below, files in os.walk(path, followlinks=True):
+        here, real = Path(folder), os.path.realpath(folder)
+        inner = [] if real in seen else [name for name in below if not name.startswith(".")]
+        below[:] = [name for name in inner if not is_rocksdb(here / name)]
+        yield from (here / name for name in inner if name not in below)
+        if real not in seen:
+            yield from (here / name for name in files if not name.startswith(".") and (here / name).is_file())
+        seen.add(real)
+
+
+def _unpacked(source: Source, folder: Path | None, depth: int = 0) -> Iterator[Source]:
+    """A source, or what an archive holds."""
+    if source.sort is not Sort.ARCHIVE:
+        yield source
+        return
+    if folder is None or depth == _NESTED:
+        yield replace(source, sort=Sort.NONE, problem="an archive, which is not unpacked here: unpack it")
+        return
+    place = folder / f"{len(list(folder.glob('*')))}"
+    if problem := unpack(source.path, source.packed, place):
+        yield replace(source, sort=Sort.NONE, problem=problem)
+    for item in sorted(_below(place), key=Path.as_posix) if place.exists() else ():
+        name = f"{source.name}/{item.relative_to(place).as_posix()}"
+        yield from _unpacked(recognise(item, name=name), folder, depth + 1)
 
 
 def _name(item: Path, given: Path, paths: Sequence[Path]) -> str:
@@ -91,63 +142,51 @@ def recognise(path: Path, *, name: str) -> Source:
     """What a file is, from its first bytes."""
     if path.is_dir():
         return Source(path=path, name=name, sort=Sort.ROCKSMQ)
-    size = path.stat().st_size
-    plain = Source(path=path, name=name, sort=Sort.NONE, size=size)
-    if not size:
-        return replace(plain, problem="the file is empty")
+    plain = Source(path=path, name=name, sort=Sort.NONE)
     try:
-        packed = packing(path)
-        with opened(path, packed) as file:
+        plain = replace(plain, size=path.stat().st_size, packed=packing(path))
+        if plain.packed == ZIP:
+            return replace(plain, sort=Sort.ARCHIVE)
+        with opened(path, plain.packed) as file:
             head = file.read(_HEAD_BYTES)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except BROKEN as error:
         return replace(plain, problem=f"the file cannot be read: {error}")
-    plain = replace(plain, packed=packed)
     if not head.strip():
         return replace(plain, problem="the file is empty")
-    sort, problem = _sort(head, whole=size <= len(head) or bool(packed))
-    return replace(plain, sort=sort, problem=problem)
+    if is_tar(head):
+        return replace(plain, sort=Sort.ARCHIVE)
+    header = csv_header(head.split(b"\n", 2)[:2])
+    sort, problem = _sort(head, header, whole=plain.size <= len(head) or bool(plain.packed))
+    return replace(plain, sort=sort, problem=problem, header=header)
 
 
-def packing(path: Path) -> str:
-    """``gz``, ``xz`` or nothing, from the first bytes."""
-    with path.open("rb") as file:
-        first = file.read(6)
-    return next((name for magic, name in _MAGIC.items() if first.startswith(magic)), "")
-
-
-@contextmanager
-def opened(path: Path, packed: str) -> Iterator[IO[bytes]]:
-    """The content of a file, unpacked."""
-    if packed == "gz":
-        with gzip.open(path, "rb") as zipped:
-            yield zipped  # type: ignore[misc] # what typeshed calls it is no IO, though it reads alike
-    elif packed == "xz":
-        with lzma.open(path, "rb") as zipped:
-            yield zipped
-    else:
-        with path.open("rb") as file:
-            yield file
-
-
-def _sort(head: bytes, *, whole: bool) -> tuple[Sort, str]:
+def _sort(head: bytes, header: str, *, whole: bool) -> tuple[Sort, str]:
     lines = head.split(b"\n")
-    writers = _writers(lines)
+    writers = _writers(lines, header)
     if writers:
         if writers.keys() <= _OTHERS.keys():
             products = ", ".join(sorted({_OTHERS[name] for name in writers}))
-            return Sort.NONE, f"a log in the format of Milvus, but of another product: {products}"
+            return Sort.OTHER, f"a log in the format of Milvus, but of another product: {products}"
         return Sort.LOG, ""
     found = _json_sort(lines, head, whole=whole)
-    if found is not None:
+    if found is not None and found[0] is not Sort.NONE:
         return found
     if b"\x00" in head or _odd(head) > len(head) // 10:
         return Sort.NONE, "a binary file, no evidence that can be read"
+    for name, marks in _SYSTEMS.items():
+        if re.search(marks, head, re.MULTILINE):
+            return Sort.OTHER, f"a log of {name}, in which nothing is judged"
+    for name, marks in _HISTORIES.items():
+        if re.search(marks, head, re.MULTILINE):
+            return Sort.NONE, f"a history for {name}; write one operation a line, as {_FORMAT}"
+    if found is not None:
+        return found
     return Sort.NONE, "not a log of Milvus: no line begins with [2006/01/02 15:04:05.000 +00:00] [LEVEL]"
 
 
-def _writers(lines: Iterable[bytes]) -> Counter[str]:
+def _writers(lines: Iterable[bytes], header: str) -> Counter[str]:
     """Folders of the sources that have written the lines (old versions: the file's name), with how many."""
-    heads = (HEAD.search(line, 0, 1000) for line in lines)
+    heads = (HEAD.search(unwrapped(line, header), 0, 1000) for line in lines)
     callers = (found[3].decode("utf-8", "replace") for found in heads if found)
     return Counter(name.partition(":")[0].partition("/")[0] for name in callers)
 
@@ -155,7 +194,7 @@ def _writers(lines: Iterable[bytes]) -> Counter[str]:
 def writers(source: Source) -> Counter[str]:
     """Who has written the first lines of a log, with how many each; folders of Milvus's sources."""
     with opened(source.path, source.packed) as file:
-        return _writers(file.read(_HEAD_BYTES).split(b"\n"))
+        return _writers(file.read(_HEAD_BYTES).split(b"\n"), source.header)
 
 
 def _odd(head: bytes) -> int:
@@ -212,7 +251,7 @@ def _digest(source: Source, *, limit: int | None = None) -> bytes:
             else:
                 while piece := file.read(BLOCK):
                     digest.update(piece)
-    except (OSError, EOFError, lzma.LZMAError):
+    except BROKEN:
         digest.update(source.path.as_posix().encode())
     return digest.digest()
 
@@ -225,6 +264,7 @@ class Piece:
     name: str
     sort: str
     packed: str = ""
+    header: str = ""
     start: int = 0
     end: int = -1
     """Byte after the last; -1 for all there is (packed files cannot be entered in the middle)."""
@@ -250,6 +290,7 @@ def pieces(sources: Iterable[Source], *, size: int = 0) -> Iterator[Piece]:
                 name=source.name,
                 sort=source.sort.value,
                 packed=source.packed,
+                header=source.header,
                 size=source.size * (UNPACKED if source.packed else 1),
             )
             if source.packed or source.sort is Sort.ROCKSMQ or not size:

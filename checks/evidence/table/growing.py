@@ -16,7 +16,8 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSource, DataSourceStreamReader, InputPartition
 
 from tidemark.checks.evidence.table.distribute import parse_piece
-from tidemark.checks.evidence.table.files import BLOCK, Piece, Sort, find
+from tidemark.checks.evidence.table.files import Piece, Sort, find
+from tidemark.checks.evidence.table.packing import BLOCK
 from tidemark.checks.evidence.table.schema import SPARK_SCHEMA
 
 FORMAT = "tidemark_evidence"
@@ -69,6 +70,7 @@ class GrowingReader(DataSourceStreamReader):
                 known[key] = grown(source.path, known.get(key, _UNSEEN)) | {
                     "name": source.name,
                     "sort": source.sort.value,
+                    "header": source.header,
                 }
         return {"files": json.dumps(known, sort_keys=True)}
 
@@ -83,6 +85,7 @@ class GrowingReader(DataSourceStreamReader):
                     path=path,
                     name=place["name"],
                     sort=place["sort"],
+                    header=place.get("header", ""),
                     start=old["bytes"],
                     end=place["bytes"],
                     first_line=old["lines"] + 1,

@@ -40,6 +40,8 @@ KINDS: dict[str, str] = {
     "seek.checkpoint": "recovery begins at the stored checkpoint: channel, ts",
     "seek.other": "recovery begins elsewhere: channel, ts, text = where",
     "seek.pipeline": "a query node's pipeline begins: channel, ts",
+    "wal.append": "a streaming node appended a message: channel, seq = term, ts, key = message id, text = "
+    "type",
     # store history
     "etcd.window": "the oracle saves a window: ts = saved end",
     "etcd.allocator": "an id allocator saves a window: key, ts = saved end",

@@ -46,6 +46,7 @@ def order(events: pa.Table) -> pa.Table:
         [
             ("source", "ascending"),
             ("line", "ascending"),
+            ("at", "ascending"),
             ("kind", "ascending"),
             ("channel", "ascending"),
             ("segment", "ascending"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import lzma
+import codecs
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from itertools import islice
@@ -13,11 +13,14 @@ import pyarrow as pa
 from tidemark.checks.evidence.readers.broker import broker_row, rocksmq
 from tidemark.checks.evidence.readers.lines import JsonReader
 from tidemark.checks.evidence.readers.log import Lines, LogReader
-from tidemark.checks.evidence.table.files import BLOCK, Piece, Sort, opened
+from tidemark.checks.evidence.table.files import Piece, Sort
+from tidemark.checks.evidence.table.packing import BLOCK, BROKEN, opened
 from tidemark.checks.evidence.table.schema import Row, batch
 from tidemark.checks.verdicts.installed import install_command
 
 BATCH_ROWS = 1 << 15
+_LONGEST = 1 << 26
+"""Bytes that a line may have."""
 
 
 @dataclass
@@ -61,7 +64,7 @@ def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
         yield from _batches(_broker(piece, account), account)
         return
     reader = (
-        LogReader(piece.name, first_line=piece.first_line)
+        LogReader(piece.name, first_line=piece.first_line, header=piece.header)
         if piece.sort == Sort.LOG
         else JsonReader(piece.name, first_line=piece.first_line)
     )
@@ -74,9 +77,9 @@ def read(piece: Piece, account: Account) -> Iterator[pa.RecordBatch]:
                 account.events += made.num_rows
                 yield made
         yield from _batches(reader.end(), account)
-    except (OSError, EOFError, lzma.LZMAError) as error:
+    except BROKEN as error:
         reader.counts.damage(piece.first_line + reader.counts.lines)
-        account.problems.append(f"the rest of the file cannot be unpacked: {error}")
+        account.problems.append(f"the rest of the file cannot be read: {error}")
     account.counts.add(reader.counts)
     if isinstance(reader, JsonReader):
         account.problems = (account.problems + reader.problems)[:3]
@@ -106,19 +109,22 @@ def _broker(piece: Piece, account: Account) -> Iterator[Row]:
 
 def blocks(piece: Piece, account: Account) -> Iterator[bytes]:
     """Whole lines of a piece, without the last line's end. A line without an end is left out, and said."""
-    rest = b""
+    rest, mark_of_order = b"", b"" if piece.start else codecs.BOM_UTF8
     with opened(Path(piece.path), piece.packed) as file:
         if piece.start:
             file.seek(piece.start)
         left = piece.end - piece.start if piece.end >= 0 else -1
         while data := file.read(BLOCK if left < 0 else min(BLOCK, left)):
             left = left - len(data) if left >= 0 else left
+            data, mark_of_order = data.removeprefix(mark_of_order), b""
             whole, mark, tail = data.rpartition(b"\n")
             if mark:
                 yield rest + whole
                 rest = tail
             else:
                 rest += tail
+            if len(rest) > _LONGEST:
+                raise OSError(f"a line of more than {_LONGEST:,} bytes")
             if left == 0:
                 break
     if rest.strip():

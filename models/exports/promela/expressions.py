@@ -64,11 +64,11 @@ class Writer:
         self._written: dict[str, int] = {}
 
     def begin(self, owner: str) -> None:
-        """Macros of what follows are named after ``owner``."""
+        """Names the following macros after ``owner``."""
         self.owner = owner
 
     def _new_name(self) -> str:
-        """A name that no macro has: one owner may begin several times."""
+        """A new name for a macro: one owner may begin several times."""
         number = self._written[self.owner] = self._written.get(self.owner, 0) + 1
         return self.names.declare(f"{self.owner}_{number}")
 
@@ -84,7 +84,7 @@ class Writer:
         self.macros += [f"{line} \\" for line in lines[:-1]] + lines[-1:]
 
     def literal(self, kind: Type, value: Value) -> str:
-        """A value as Promela writes it."""
+        """A value in Promela."""
         if isinstance(kind, EnumType):
             return self.member(kind, str(value))
         if isinstance(kind, BoolType):
@@ -268,7 +268,6 @@ class Writer:
 
 
 def _choice(test: Block, then: Block, other: Block) -> Block:
-    """``(test -> then : other)``."""
     line = f"({test[0]} -> {then[0]} : {other[0]})"
     if all(len(block) == 1 for block in (test, then, other)) and len(line) <= WIDTH:
         return [line]

@@ -23,8 +23,8 @@ INITIAL_LIMIT = 2_000
 def flags(spec: Spec) -> dict[str, Property]:
     """The hidden flags of a model: a flag falls, with a failed assertion, when its property is decided.
 
-    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached. Properties
-    about infinite runs have none.
+    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached. Liveness
+    properties have none.
     """
     return {
         f"{short_name(prop)}_{'unseen' if prop.kind == 'reachable' else 'holds'}": prop
@@ -113,7 +113,7 @@ class _Model:
         return lines
 
     def _constant(self, variable: Variable) -> list[str]:
-        """A map constant as a macro of its keys; what it holds outside is the last alternative."""
+        """A map constant as a macro of its keys; its value outside is the last alternative."""
         kind, name = variable.type, self.writer.names.declare(variable.name)
         assert isinstance(kind, MapType)
         out_of_bounds = self.instance.out_of_bounds_value(variable)
@@ -213,7 +213,6 @@ class _Model:
 
 
 def _line(text: str) -> str:
-    """Text on one line, without what would end a comment."""
     return " ".join(text.split()).replace("*/", "* /")
 
 

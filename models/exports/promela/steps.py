@@ -92,7 +92,7 @@ class StepWriter:
         self.scratch[variable] = name
         return name
 
-    # ---- which variables can be assigned at once ----
+    # ---- variables that can be assigned at once ----
 
     def _direct(self, action: Action, barred: set[Variable]) -> list[Variable]:
         """Variables that need no scratch copy, each one after all that read it."""
@@ -229,7 +229,6 @@ class StepWriter:
         raise TypeError(f"not a map: {node}")
 
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
-        """One assignment for each key, by a macro for the body."""
         writer, kind = self.writer, map_type(node)
         if not isinstance(node, MapComprehension):
             keys = [
@@ -258,7 +257,7 @@ class StepWriter:
 
 
 def _reads_itself_safely(variable: Variable, expr: Expr) -> bool:
-    """May the variable be overwritten piece by piece while its new value is computed from the old one?"""
+    """May the variable be overwritten entry by entry while its new value is computed from the old one?"""
     if not isinstance(variable.type, MapType):
         return True
     if isinstance(expr, Store) and expr.map == Read(variable.type, variable):
@@ -271,7 +270,6 @@ def _reads_itself_safely(variable: Variable, expr: Expr) -> bool:
 
 
 def _without(node: Expr, part: Expr) -> Expr:
-    """The expression with ``part`` replaced by a literal, to see what else it reads."""
     if node == part:
         return TRUE
     return rebuild(node, tuple(_without(child, part) for child in children(node)))

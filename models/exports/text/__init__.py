@@ -1,1 +1,1 @@
-"""What the exports to other languages share: layout, names, ranges of values, steps beyond the bounds."""
+"""What the exports to other languages share: layout, names, ranges of values, steps beyond bounds."""

@@ -1,4 +1,4 @@
-"""Expressions on several lines: a block is a list of lines, put together without losing its alignment."""
+"""Expressions on several lines: a block is a list of lines that keeps its alignment."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Names of a protocol as another language allows them."""
+"""Names of a protocol in the syntax of another language."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tidemark.spec.language.spec import Property
 
 
 class Names:
-    """Gives each name a form that is no word of the target language and is used once."""
+    """Gives each name a unique form that is no word of the target language."""
 
     def __init__(self, reserved: Collection[str]) -> None:
         self._taken = set(reserved)
         self._known: dict[str, str] = {}
 
     def declare(self, name: str) -> str:
-        """A name of the whole text; asked for again, it is the same."""
+        """A name of the whole text; a repeated call gives the same."""
         if name not in self._known:
             self._known[name] = self._free(name)
             self._taken.add(self._known[name])

@@ -1,4 +1,4 @@
-"""Assignments that leave an instance by a key outside its bounds, and claims as one action sees them."""
+"""Assignments that leave an instance by a key outside its bounds, and claims about one action's steps."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _stores(ranges: Ranges, node: Expr, conditions: tuple[Expr, ...]) -> Iterato
 
 
 def in_step(expr: Expr, action: Action) -> Expr:
-    """A two-state claim in a step of the action: what it does not write is the same before and after."""
+    """A two-state claim in a step of the action: unwritten variables are the same before and after."""
     written = {variable.name for variable in action.writes}
 
     def read(node: Read) -> Expr:
@@ -70,7 +70,7 @@ def in_step(expr: Expr, action: Action) -> Expr:
 
 
 def _settled(node: Expr) -> Expr:
-    """What is plain once before and after are the same: x < x, p and not p."""
+    """Decide a claim whose sides became equal: x < x, p and not p."""
     node = fold(rebuild(node, tuple(map(_settled, children(node)))))
     if isinstance(node, Apply) and node.op == "lt" and node.args[0] == node.args[1]:
         return FALSE

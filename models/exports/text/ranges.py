@@ -1,4 +1,4 @@
-"""Which numbers an expression can have in an instance: where a key needs no test, a value no guard."""
+"""The possible numbers of an expression in an instance: which keys and values need no test."""
 
 from __future__ import annotations
 

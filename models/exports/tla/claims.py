@@ -14,7 +14,7 @@ from tidemark.spec.language.spec import Action, Property, Spec
 
 
 class Claims:
-    """``bounded``: there are states outside the bounds, of which nothing is claimed."""
+    """``bounded``: there are states outside the bounds, about which the claims say nothing."""
 
     def __init__(self, spec: Spec, writer: Writer, steps: Steps, *, bounded: bool) -> None:
         self.spec, self.writer, self.steps, self.bounded = spec, writer, steps, bounded
@@ -60,7 +60,7 @@ class Claims:
         return [*words, *self._leads_to(name, prop), ""]
 
     def _guarded(self, expr: Expr, *, primed: bool = False) -> Block:
-        """The claim, of states within the bounds: TLC may look at the others before it drops them."""
+        """The claim, limited to states within the bounds: TLC may evaluate it before it drops the others."""
         if not self.bounded:
             return self.writer.expr(expr, {})
         bounds = "WithinBounds'" if primed else "WithinBounds"

@@ -1,4 +1,4 @@
-"""What a TLA+ module declares: constants, domains, variables, initial states, bounds."""
+"""The declarations of a TLA+ module: constants, domains, variables, initial states, bounds."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tidemark.spec.language.expr import (
 from tidemark.spec.language.types import EnumType, MapType, NumberType, SortType, Type
 
 BEYOND = "beyond"
-"""Name of the variable that says that a map was changed outside the instance."""
+"""Name of the variable that is true once a map was changed outside the instance."""
 
 
 class Given(NamedTuple):
-    """An initial value that a condition says: for each of ``binders`` (none for a scalar) it is ``value``."""
+    """An initial value from a condition: for each of ``binders`` (none for a scalar) it is ``value``."""
 
     condition: Expr
     binders: tuple[Local, ...]
@@ -37,9 +37,7 @@ class Given(NamedTuple):
 
 
 def given_by(condition: Expr, variable: Variable) -> Given | None:
-    """What ``x == value``, ``forall(k: x[k] == value)`` or ``x == each(k: value)`` says of ``variable``; None
-    for another condition.
-    """
+    """The initial value that a condition ``x == v`` or ``forall(k: x[k] == v)`` gives, or None."""
     match condition:
         case Apply(op="eq", args=(one, two)):
             binders: tuple[Local, ...] = ()
@@ -60,14 +58,13 @@ def given_by(condition: Expr, variable: Variable) -> Given | None:
 
 
 def _is_plain(value: Expr) -> bool:
-    """A scalar, or a map that is given as a constant."""
     return not isinstance(value.type, MapType) or (isinstance(value, Read) and value.variable.constant)
 
 
 class Declarations:
     """``marks``: some action may change a map outside, so there is the variable ``beyond``.
 
-    ``constants`` are name and value of what the configuration gives; they are known after ``text``.
+    ``constants`` are name and value of the configuration's constants; they are known after ``text``.
     """
 
     def __init__(self, instance: Instance, writer: Writer, *, marks: bool) -> None:
@@ -190,7 +187,7 @@ class Declarations:
         return [f"{name} = [{keys} |-> {self.writer.literal(value)}]"]
 
     def _given(self, conditions: Sequence[Expr]) -> dict[str, Given]:
-        """The open variables whose initial value a condition says: TLC need not try all values of a map."""
+        """The open variables whose initial value a condition gives: TLC need not try all values of a map."""
         found: dict[str, Given] = {}
         known = {
             variable.name for variable in self.spec.variables if self.spec.initial[variable.name] is not None
@@ -207,7 +204,7 @@ class Declarations:
         return found
 
     def _fits(self, given: Given, variable: Variable, known: set[str]) -> bool:
-        """Does the value speak of what is known before, and does it never leave the bounds?"""
+        """Does the value use only earlier names, and never leave the bounds?"""
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
         read = {one.name for one in variables_read(given.value) if not one.constant}
         fixed = isinstance(given.value.type, MapType)  # a constant: its values were compared with the bounds
@@ -222,7 +219,7 @@ class Declarations:
         return assignment(f"{name} =", headed(f"[{', '.join(heads)} |->", body, closing="]"))
 
     def bounds(self) -> list[str]:
-        """What is true of every state that counts; empty if no step can leave the bounds."""
+        """A condition of every state that counts; empty if no step can leave the bounds."""
         found = [f"~{BEYOND}"] if self.marks else []
         for variable in self.spec.variables:
             kind, name = variable.type, self.writer.names.declare(variable.name)

@@ -156,7 +156,7 @@ class Writer:
         )
 
     def one_line(self, block: Block) -> str:
-        """A block without its line ends; only for what holds no lists of conjuncts on several lines."""
+        """A block on one line; only for blocks without lists of conjuncts on several lines."""
         return " ".join(line.strip() for line in block)
 
     def _apply(self, node: Apply, scope: Scope) -> Block:

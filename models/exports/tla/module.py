@@ -18,7 +18,7 @@ from tidemark.spec.language.spec import Spec
 @dataclass(frozen=True)
 class TlaModule:
     """``name``: module and file name. ``safety`` and ``liveness`` are two configurations of TLC; the second
-    one is empty if there is no property about infinite runs.
+    one is empty if there is no liveness property.
     """
 
     name: str
@@ -91,7 +91,7 @@ class _Module:
 
 
 def _declare(spec: Spec, writer: Writer) -> None:
-    """The protocol's own names come first, so that they stay as they are."""
+    """The protocol's own names come first, so that they stay unchanged."""
     names = [variable.name for variable in (*spec.constants, *spec.variables)]
     names += [kind.name for kind in spec.types] + [action.name for action in spec.actions]
     for name in (*names, *map(short_name, spec.properties)):

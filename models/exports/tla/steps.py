@@ -28,7 +28,7 @@ class Steps:
         self.marks = any(self.leaving.values())
 
     def action(self, action: Action) -> Block:
-        """Guards, new values, and what stays."""
+        """Guards, new values, and unchanged variables."""
         names = self.writer.names
         scope: dict[str, str] = {}
         for param in action.params:
@@ -55,7 +55,7 @@ class Steps:
         return [*comment(action.description, action.source), f"{head} ==", *indented(bullets(parts)), ""]
 
     def _mark(self, action: Action, scope: dict[str, str]) -> list[Block]:
-        """``beyond'``: did a store change a map at a key that the instance does not have?"""
+        """``beyond'``: did a store change a map at a key outside the instance?"""
         cases: list[Block] = []
         for item in self.leaving[action.name]:
             conditions = [self.writer.closed(part, scope) for part in (*item.conditions, item.differs)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class Emitter:
-    """Collects the body of a function. Values are named by the text that stands for them (``%v3``, ``7``)."""
+    """Collects the body of a function. A value is named by its text (``%v3``, ``7``)."""
 
     def __init__(self) -> None:
         self._allocas: list[str] = []
@@ -50,11 +50,11 @@ class Emitter:
         self._lines.append(f"{label}:")
 
     def jump(self, label: str) -> None:
-        """Go on at ``label``."""
+        """Jump to ``label``."""
         self.do(f"br label %{label}")
 
     def branch(self, condition: str, yes: str, no: str, weights: str = "") -> None:
-        """Go on at one of two labels."""
+        """Branch to one of two labels."""
         self.do(f"br i1 {condition}, label %{yes}, label %{no}{weights}")
 
     def element(self, base: str, index: str, kind: str = "i64") -> str:

@@ -47,7 +47,7 @@ class Translator(StateAccess):
         return self.once(key, lambda: self._scalar(node))
 
     def derived(self, node: Expr) -> Val:
-        """The value of an expression made here, which nothing else keeps alive."""
+        """The value of an expression made here, which no other object keeps alive."""
         self.kept.append(node)
         return self.scalar(node)
 
@@ -192,7 +192,7 @@ class Translator(StateAccess):
 
     @contextmanager
     def bind(self, binder: Local, value: Val) -> Iterator[None]:
-        """A local with a known value; what is computed under it stays usable (names differ by value)."""
+        """A local with a known value; values computed under it stay usable (names differ by value)."""
         saved = self.locals
         self.locals = {**saved, binder.name: value}
         try:
@@ -216,9 +216,7 @@ class Translator(StateAccess):
 
     @contextmanager
     def loop(self, binder: Local, domain: Domain, done: str) -> Iterator[str]:
-        """A loop over the domain; the body ends with a jump to the yielded label (next value) or out of the
-        loop.
-        """
+        """A loop over the domain; the body jumps to the yielded label (next value) or out of the loop."""
         out = self.out
         low, high = span(domain)
         cell, head, step = out.cell(start=str(low)), out.label(), out.label()

@@ -1,6 +1,4 @@
-"""The text of a kernel, function by function: one per action, one over all actions, one for the conditions
-on states.
-"""
+"""The text of a kernel: a function per action, one over all actions, one for conditions on states."""
 
 from __future__ import annotations
 
@@ -32,7 +30,7 @@ VERSION = 3
 
 @dataclass(frozen=True)
 class Plan:
-    """What the numbers in a kernel's results mean."""
+    """The meaning of the numbers in a kernel's results."""
 
     first_step: tuple[int, ...]
     first_guard: tuple[int, ...]
@@ -100,7 +98,7 @@ _STATS, _FLAGS = "%stats", "%flags"
 
 
 def _call(name: str, number: int, layout: Plan) -> tuple[str, list[str]]:
-    """The name of an action's function, and the lines that call it with what is its own."""
+    """The name of an action's function, and the lines that call it with its own pointers."""
     stats, flags = f"{_STATS}.{number}", f"{_FLAGS}.{number}"
     given = ", ".join(
         part.replace("noalias ", "").replace("readonly ", "") for part in EXPAND_ARGS.split(", ")

@@ -1,5 +1,5 @@
-"""Scalar operations with the interval of each value, so that bound checks and constants fold away while
-text is written.
+"""Scalar operations with the interval of each value, so that bound checks and constants fold away during the
+writing.
 
 Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
 """

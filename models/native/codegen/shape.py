@@ -1,6 +1,4 @@
-"""Size and free locals of expressions, remembered by identity: trees share parts and would be walked again
-and again.
-"""
+"""Size and free locals of expressions, cached by identity, since trees share parts."""
 
 from __future__ import annotations
 

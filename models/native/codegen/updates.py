@@ -26,7 +26,7 @@ from tidemark.spec.language.types import least_of
 
 EACH_COST = 600
 Later = tuple[tuple[Val, Val], ...]
-"""Entries that are written again: is the key inside, and its flat index."""
+"""Entries that are written again: whether the key is inside, and its flat index."""
 
 
 def naturals(pairs: Iterable[tuple[Val, Domain]]) -> list[Val]:
@@ -47,7 +47,7 @@ class Updater:
         self.may_fall = False
 
     def words(self) -> list[str]:
-        """The new words; those that no update touched are the old ones."""
+        """The new words; the old ones where no update wrote."""
         return [
             self.out.get(cell) if number in self._touched else old
             for number, (cell, old) in enumerate(zip(self.cells, self.translator.before, strict=True))
@@ -87,7 +87,7 @@ class Updater:
             self._put(field, 0, self._index(field, value, scalars.number(0), ()))
 
     def _index(self, field: Field, value: Val, flat: Val, later: Later) -> str:
-        """The bits of a value for an entry; notes if it does not fit and stays."""
+        """The bits of a value for an entry; an unfit value is noted and not written."""
         domain, out = field.value, self.out
         fits = scalars.within(out, value, domain.low, domain.size)
         if fits != TRUE:

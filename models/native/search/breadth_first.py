@@ -2,7 +2,7 @@
 
 Counts are TLC's: ``distinct`` states within the bounds; ``generated``: the initial states and every
 successor, duplicates and those outside the bounds included; ``depth``: states on the longest shortest path.
-The search goes on after a violation, so that counts stay complete and every claim gets its own shortest
+The search continues after a violation, so that counts stay complete and every claim gets its own shortest
 counterexample.
 """
 
@@ -34,14 +34,12 @@ from tidemark.spec.language.spec import Property
 SHOW_EVERY = 0.2
 """Seconds between two reports of progress."""
 MEMORY_SHARE = 0.6
-"""Share of the free memory that a search may take if nothing else is said."""
+"""Default share of the free memory that a search may take."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class SearchLimits:
-    """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of
-    what is free).
-    """
+    """When to stop early, with an incomplete result. None: no limit (memory: a share of the free)."""
 
     states: int | None = None
     seconds: float | None = None
@@ -54,7 +52,7 @@ class SearchLimits:
 
 
 class Watch(Protocol):
-    """Told how far the search is."""
+    """Gets the progress of a search."""
 
     def __call__(self, *, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
         """``frontier``: states found and not yet expanded; ``rate``: distinct states a second so far;
@@ -102,12 +100,12 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: flo
 
 
 class Search:
-    """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and go on
-    later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``: opaque sorts
-    whose renamings are identified. ``chunk``: states of a level that are expanded together, a share of the
-    level if None. ``reduced_to``: follow only what is needed to decide these invariants and
-    deadlocks (none at all: deadlocks). Raises SymmetryError if elements of a sort are not alike;
-    ReductionError for claims that a reduced search cannot decide, or for both at once.
+    """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and
+    continue later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``:
+    opaque sorts whose renamings are identified. ``chunk``: states of a level that are expanded together, a
+    share of the level if None. ``reduced_to``: follow only the steps needed to decide these invariants and
+    deadlocks (empty: deadlocks). Raises SymmetryError if elements of a sort are not alike; ReductionError for
+    claims that a reduced search cannot decide, or for both at once.
     """
 
     def __init__(
@@ -168,7 +166,7 @@ class Search:
         return self.result(stopped)
 
     def result(self, stopped: str) -> SearchResult:
-        """What was found so far."""
+        """The results so far."""
         self.totals.generated = self.counters.stats[:, 0].copy()
         self.totals.out_of_bounds = self.counters.stats[:, 1].copy()
         self.totals.guards = self.counters.flags.copy()
@@ -224,9 +222,7 @@ class Search:
             self.totals.levels.append(self.visited.count)
 
     def _round(self) -> str:
-        """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
-        rounds.
-        """
+        """Expand the next rows of the present level; nothing is counted twice if it is stopped between."""
         totals = self.totals
         if totals.next_row == totals.levels[-1]:
             self._close_level()

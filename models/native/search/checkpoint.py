@@ -1,6 +1,4 @@
-"""A stopped search on disk: written whole or not at all, and refused if it is damaged or belongs to another
-kernel.
-"""
+"""A stopped search on disk: written whole, refused if damaged or of another kernel."""
 
 from __future__ import annotations
 
@@ -44,13 +42,13 @@ def _checksum(head: str, arrays: dict[str, NDArray[Any]]) -> str:
 
 
 def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
-    """What a saved search belongs to: the kernel, and the sorts under whose renamings states are one."""
+    """The kernel of a saved search, and the sorts under whose renamings states are one."""
     sorts = "" if symmetry is None else ",".join(symmetry.sorts)
     return hashlib.sha256(f"{sorts}\n{kernel.text}".encode()).hexdigest()
 
 
 def save(search: Search, path: Path) -> None:
-    """Write the search to a file (``.npz``), in place of an older one only when complete. Raises OSError."""
+    """Write the search to a file (``.npz``), replacing an older one only when complete. Raises OSError."""
     totals = asdict(search.totals)
     for name in ("generated", "out_of_bounds", "guards"):
         del totals[name]

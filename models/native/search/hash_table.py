@@ -1,11 +1,11 @@
 """The loops of the table of visited states: insert successors, commit them to their numbers, rehash, look up.
 
-States lie in a store of packed rows. Its front part holds rows that several workers found new in the present
+States are in a store of packed rows. Its front part holds rows that several workers found new in the present
 round, a part for each chunk; behind it are the numbered states. A slot of the table is 64 bits: a tag (half
-of the digest, its last bit set) above the place in the store plus one; zero is empty. A digest begins at a
-slot of its own, goes round the bucket (one cache line), then to the next bucket. Its slot is found by
-multiplying, not by masking, so that the table may have any size. Rows are compared word by word: the digest
-only tells where to look, so that no two states are ever taken for one.
+of the digest, its last bit set) above the place in the store plus one; zero is empty. The search for a digest
+begins at its own slot, cycles through the bucket (one cache line), then moves to the next bucket. Its slot is
+found by multiplying, not by masking, so that the table may have any size. Rows are compared word by word: the
+digest only says where to look, so that two states are never merged.
 
 All workers write to one table. A slot changes from empty to a place, and from a place in the front part to an
 earlier one that holds an equal row; so whatever the workers' speed, it ends with the first of all equal rows.
@@ -24,7 +24,7 @@ from tidemark.models.native.digest import mix
 GROUP = 32
 """Rows whose table slots are fetched into the cache together."""
 STRIDE = 256
-"""Rows between two looks at how full the table is: each worker may exceed the bound by as many."""
+"""Rows between two looks at the load of the table: each worker may exceed the bound by as many."""
 BUCKET = 8
 """Slots of a bucket: 64 bytes."""
 LOW = np.uint64(0xFFFFFFFF)

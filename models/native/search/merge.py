@@ -1,8 +1,8 @@
 """The successors of several chunks, entered by several workers at the same time.
 
 Each chunk puts the rows that it finds new into its own part of the store's front. A row of an earlier chunk
-takes the slot over from an equal row of a later one. When all chunks are entered, what each has left is
-numbered: chunk by chunk, in the order of the rows, as if one worker had entered them one after the other.
+takes the slot over from an equal row of a later one. When all chunks are entered, the remaining rows are
+numbered chunk by chunk, in the order of the rows, as one worker would do.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Merge:
         self.firsts: list[int] = []
 
     def insert(self, chunk: int, rows: Rows, at: int, count: int) -> int:
-        """Enter rows ``at`` .. ``count - 1`` of a chunk. Gives where it stopped: the table is full then."""
+        """Enter rows ``at`` .. ``count - 1`` of a chunk. Gives where it stopped: the table is then full."""
         seen = self.visited
         at, self.ends[chunk] = insert(
             rows.flat, seen.words, rows.parent, rows.step, seen.step_count, at, count,

@@ -1,4 +1,4 @@
-"""What a search of an instance has found: its states, counts, and where each claim was decided."""
+"""The results of a search: states, counts, and where each claim was decided."""
 
 from __future__ import annotations
 
@@ -18,9 +18,7 @@ from tidemark.spec.language.spec import Property
 
 @dataclass(frozen=True)
 class Hit:
-    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed
-    ``target``.
-    """
+    """Where a claim was first decided: a state, or a step from ``state`` to the packed ``target``."""
 
     state: int
     step: int | None = None
@@ -29,7 +27,7 @@ class Hit:
 
 @dataclass
 class SearchCounters:
-    """What a search has counted so far; saved and restored with it."""
+    """The counts of a search; saved and restored with it."""
 
     initial: int = 0
     next_row: int = 0
@@ -78,7 +76,7 @@ class SearchResult:
 
     @cached_property
     def unreduced(self) -> int:
-        """States within the bounds that the visited ones stand for."""
+        """Number of states within the bounds that the visited ones represent."""
         return self.distinct if self.symmetry is None else self.symmetry.unreduced(self.states)
 
     @property

@@ -1,6 +1,6 @@
-"""One round of a search: some chunks of a level are expanded by all workers, and their successors entered.
+"""One round of a search: all workers expand some chunks of a level, and enter their successors.
 
-How a level is cut into chunks depends on its size alone, and new states are numbered in the order of the
+The cut of a level into chunks depends on its size alone, and new states are numbered in the order of the
 chunks, so that every number of workers finds the same states under the same numbers.
 """
 
@@ -23,7 +23,7 @@ CHUNKS = 16
 LEAST_ROWS = 64
 """A chunk below this costs more to hand out than to expand."""
 SHARED_ROWS = 1 << 11
-"""A round below this costs more to share out than to do alone."""
+"""A round below this costs more to share than to do alone."""
 ROUND_SUCCESSORS = 1 << 23
 
 
@@ -48,8 +48,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Done:
-    """What a round found. ``last``: the end of the rows that were expanded and entered (none of them if it
-    equals the first row: no room). ``stuck``: states without an enabled step. ``broken``: for each broken
+    """The results of a round. ``last``: the end of the rows that were expanded and entered (none of them if
+    it equals the first row: no room). ``stuck``: states without an enabled step. ``broken``: for each broken
     invariant the first state.
     """
 
@@ -61,8 +61,8 @@ class Done:
 
 @dataclass
 class Chunk:
-    """States ``first`` .. ``last - 1`` of a level, and what was found from them: ``count`` successors, of
-    which ``entered`` were entered; step claims that were not decided before; states without a step; broken
+    """States ``first`` .. ``last - 1`` of a level, and their results: ``count`` successors, of which
+    ``entered`` were entered; step claims that were not decided before; states without a step; broken
     invariants.
     """
 
@@ -77,7 +77,7 @@ class Chunk:
 
 
 class Worker:
-    """Room for the successors of one chunk: used again and again, so that it stays in a core's cache."""
+    """Room for the successors of one chunk, reused so that it stays in a core's cache."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.rows = Rows(kernel.words, front(kernel)[1])
@@ -86,7 +86,7 @@ class Worker:
         )
 
     def counters(self) -> Counters:
-        """What was counted in the present chunk."""
+        """The counts of the present chunk."""
         buffers = self.buffers
         return Counters(buffers.stats.copy(), buffers.flags.copy(), buffers.seen.copy())
 
@@ -141,7 +141,7 @@ class Rounds:
         return self._done(parts)
 
     def _worth_sharing(self, parts: list[Chunk]) -> bool:
-        """Are these enough for several workers, and is there room for whatever comes from them?"""
+        """Are these enough for several workers, and is there room for all their successors?"""
         if self.pool.workers == 1 or len(parts) == 1:
             return False
         rows = parts[-1].last - parts[0].first
@@ -158,7 +158,6 @@ class Rounds:
         return True
 
     def _shared(self, parts: list[Chunk]) -> None:
-        """Expand, enter and check some chunks with all workers."""
         merge = Merge(self.visited, [part.first for part in parts])
         self._insert(parts, merge)
         merge.number()
@@ -225,7 +224,7 @@ class Rounds:
         return found
 
     def _done(self, parts: list[Chunk]) -> Done:
-        """Add up the chunks; the first one that decided a claim tells where."""
+        """Add up the chunks; the first one that decided a claim says where."""
         total, seen, broken = self.counters, dict[int, Seen](), dict[int, int]()
         stuck: list[int] = []
         for part in parts:

@@ -1,8 +1,8 @@
 """The set of visited states: an append-only array of packed rows, a link to each one's predecessor, and an
 open-addressing table of their numbers.
 
-A link holds the row of the predecessor within the chunk that was expanded, and the step; where the chunk
-began is remembered once for all states that were found from it.
+A link holds the row of the predecessor within the chunk that was expanded, and the step; the begin of the
+chunk is stored once for all states that were found from it.
 """
 
 from __future__ import annotations

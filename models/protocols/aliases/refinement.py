@@ -3,8 +3,6 @@
 The specification is ``mutants.finer.AsBuilt``: a proxy keeps also that a name means nothing, and the cluster
 may start again.
 
-``ORIGINS`` says where each variable is read.
-
 A collection of the specification is one that was stored, in their order; its name is given by the scenario.
 """
 
@@ -15,9 +13,9 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.meta_cache import MetaCache
-from tidemark.impl.rootcoord.collection_meta import Change, CollectionMeta
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.values.collection_version import CollectionVersion
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.step import NoCounterpartError
 
 Records = tuple[CollectionVersion, ...]
@@ -252,25 +250,14 @@ def _place(record: CollectionVersion, past: Past, sizes: Sizes) -> int | None:
     return place
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "tidemark.spec.aliases.variants.finer_steps:AsBuilt",
-    (
-        read("now", of=[(CollectionMeta, "last")]),
-        read("changing", "told", of=[(CollectionMeta, "change"), (Change, "told")]),
-        read("live", "alias", "changed", of=[(CollectionMeta, "versions")]),
-        read("settled", of=[(CollectionMeta, "acknowledged")]),
-        environment("made", "shown", why="a history: what was stored at each version, and what it meant"),
-        read("keeps", "lacks", of=[(MetaCache, "entries")]),
-        read("floor", of=[(MetaCache, "floors")], why="what was stored when the cache began"),
-        environment("moment", why="a history: the changes that were stored when the coordinator answered"),
-        environment(
-            "stage",
-            "through",
-            "brings",
-            "pick",
-            why="what a request asks the cache, and is answered: noted there",
-        ),
-        environment("given", "last", "before", "meant", why="histories of requests: noted by the program"),
-    ),
+    {
+        "made, shown": "a history: what was stored at each version, and what it meant",
+        "floor": "what was stored when the cache began",
+        "moment": "a history: the changes that were stored when the coordinator answered",
+        "stage, through, brings, pick": "what a request asks the cache, and is answered: noted there",
+        "given, last, before, meant": "histories of requests: noted by the program",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -2,21 +2,6 @@
 
 The implementation grants each message its own part, when the message is made, and for no time: a grant is a
 row's, and its expiry the row's timestamp.
-
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-issued, stage,       the oracle, and how far an insert has come
-floor, ts
-uses, given, until   the segment of a row, in the message that ``WriteTask.message`` has made
-tick                 the greatest in the log
-told                 ``WriteBuffer.consumed``
-up, since, faults    the coordinator is there, or was stopped
-span                 no time: 0
-expiry               kept nowhere: reckoned from the grants that were given, and from the last restart
-phase                growing: ``SegmentAllocator.growing``; sealed: in ``ended``, or named by a flush; ended:
-                     ``SegmentInfo.phase`` at the data node
-===================  =======================================================================================
 """
 
 from __future__ import annotations
@@ -26,11 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
-from tidemark.impl.datanode.metacache import MetaCache, SegmentInfo
 from tidemark.impl.datanode.write_buffer import WriteBuffer
-from tidemark.impl.proxy.writes import WriteTask
 from tidemark.impl.types import ChannelName, SegmentId, SegmentPhase
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(eq=False)
@@ -103,33 +86,18 @@ def rows(inserts: Sequence[InsertView], grants: Mapping[int, GrantView], number:
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/allocation:Allocation",
-    (
-        environment("issued", "stage", "floor", "ts", why="the oracle, and how far an insert has come"),
-        read(
-            "uses",
-            "given",
-            "until",
-            of=[(WriteTask, "message")],
-            why="which of a segment's grants it is, and that it is a row's timestamp long, is a reading",
+    {
+        "issued, stage, floor, ts": "the oracle, and how far an insert has come",
+        "uses, given, until": (
+            "which of a segment's grants it is, and that it is a row's timestamp long, is a reading"
         ),
-        environment("tick", why="the log"),
-        read("told", of=[(WriteBuffer, "consumed")]),
-        environment("up", "since", "faults", why="that the coordinator stops, and begins"),
-        environment("span", why="no grant outlives its message: 0"),
-        environment("expiry", why="kept nowhere: reckoned from the grants that were given"),
-        read(
-            "phase",
-            of=[
-                (SegmentAllocator, "growing"),
-                (SegmentAllocator, "ended"),
-                (SegmentAllocator, "end_all"),
-                (MetaCache, "find"),
-                (SegmentInfo, "phase"),
-            ],
-            why="that a segment has ended for the allocator is remembered over a restart",
-        ),
-    ),
+        "tick": "the log",
+        "up, since, faults": "that the coordinator stops, and begins",
+        "span": "no grant outlives its message: 0",
+        "expiry": "kept nowhere: reckoned from the grants that were given",
+        "phase": "that a segment has ended for the allocator is remembered over a restart",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -59,6 +59,7 @@ from tidemark.models.protocols.channels.ports import (
 )
 from tidemark.models.protocols.channels.scenario import COORDINATOR, NODE, ChannelsScenario
 from tidemark.models.protocols.flush.ports import OBJECTS, NodeCalls, Objects, PollingClock
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -127,7 +128,7 @@ class ChannelsProgram(Program):
         else:
             self._asked = len(self.scenario.flushes)
             process.spawn(self._service(process, coordinator, "resumed").resume(), "resumed flushes")
-        for place in self.scenario.drops:
+        for place in self.scenario.dropped:
             process.spawn(self._come_late(process, coordinator, place), f"latecomer {place}")
 
     def _service(self, process: Process, coordinator: Coordinator, client_name: str) -> FlushService:
@@ -138,7 +139,7 @@ class ChannelsProgram(Program):
             assert self.node is not None
             client = DirectNodeClient(self.node)
         else:
-            client = NodeCalls(process, polling.news, repeats=False)
+            client = NodeCalls(process, polling.news)
         return FlushService(coordinator=coordinator, node=client, clock=polling)
 
     def _news(self) -> None:
@@ -395,7 +396,7 @@ def _memory_of(node: DataNode) -> Hashable:
         tuple(
             sorted((c, t.position.ts, t.stage.value, t.saw_flush_ts) for c, t in updater.in_flight.items())
         ),
-        (updater.signal.is_set(), tuple((t.channel, t.position.ts, t.flush) for t in updater.sending)),
+        updater.signal.is_set(),
         tuple(sorted((repr(key), tuple(t.key for t in q)) for key, q in node.sync_manager.queues.items())),
     )
 
@@ -495,3 +496,6 @@ def _seal(node: DataNode) -> Callable[..., Awaitable[bool]]:
             raise RpcError(str(failure)) from failure
 
     return handler
+
+
+channels = program(ChannelsProgram, ChannelsScenario)

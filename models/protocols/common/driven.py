@@ -39,6 +39,10 @@ class DrivenRun:
         """See ``Adapter``."""
         return self._state
 
+    def read_again(self) -> State:
+        """The state, as the mapping reads it now."""
+        return self._look()
+
     def close(self) -> None:
         """See ``Adapter``."""
         self._execution.close()

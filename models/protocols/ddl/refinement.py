@@ -1,7 +1,4 @@
-"""From the live objects of the DDL source to the state of ``tidemark.spec.ddl``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live objects of the DDL source to the state of ``tidemark.spec.ddl``."""
 
 from __future__ import annotations
 
@@ -9,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager, Job
-from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler, DdlTask
+from tidemark.impl.rootcoord.ddl_lock_manager import Job
+from tidemark.impl.rootcoord.ddl_scheduler import DdlTask
 from tidemark.impl.rootcoord.ddl_source import DdlSource
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(frozen=True)
@@ -87,33 +84,16 @@ def abstract(view: DdlView, appended: Sequence[int], answered: Sequence[int]) ->
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/ddl:Ddl",
-    (
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "floor, job_floor, loop_floor": (
+            "a history: what the oracle had answered when the question was asked; nobody keeps it"
         ),
-        read("phase", of=[(DdlTask, "phase")]),
-        read("ts", of=[(DdlTask, "ts")]),
-        environment(
-            "floor",
-            "job_floor",
-            "loop_floor",
-            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
-        ),
-        environment("appended", why="the logs are simulated"),
-        read("scheduler_min", of=[(DdlScheduler, "min_ddl_ts")]),
-        read("stage", of=[(Job, "stage")]),
-        read("job_ts", of=[(Job, "ts")]),
-        read("counted", of=[(Job, "counted")]),
-        read("last_ts", of=[(DdlTsLockManager, "last_ts")]),
-        read(
-            "loop",
-            of=[(DdlTsLockManager, "reader"), (DdlSource, "background")],
-            why="that the minimum is there is noted by the reporter, which is simulated",
-        ),
-        read("background", of=[(DdlSource, "background")]),
-        environment("found", "reported", why="what the simulated reporter was given, and has reported"),
-    ),
+        "appended": "the logs are simulated",
+        "loop": "that the minimum is there is noted by the reporter, which is simulated",
+        "found, reported": "what the simulated reporter was given, and has reported",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

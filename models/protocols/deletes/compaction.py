@@ -43,8 +43,9 @@ from tidemark.models.protocols.deletes.levels import (
 from tidemark.models.protocols.flush.ports import NODE, OBJECTS, Objects
 from tidemark.models.protocols.flush.scenario import CHANNEL
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -76,11 +77,7 @@ class LateAnswers(MemoryMetaStore):
 
 
 class CompactionProgram(RefiningProgram):
-    """One machine with coordinator, compactor, a query node and the plan of a data node.
-
-    Args:
-        scenario: what happens.
-    """
+    """One machine with coordinator, compactor, a query node and the plan of a data node."""
 
     table = "deletes"
     claims = (VISIBLE, DELETES_ARE_GONE)
@@ -90,7 +87,7 @@ class CompactionProgram(RefiningProgram):
         self.scenario = scenario
         self.settings = Settings(
             clock=ClockOrder.UNTIMED,
-            faults=FaultBudget(crashes=scenario.crashes),
+            faults=scenario.faults,
             crashable=frozenset({MACHINE}) if scenario.crashes else frozenset(),
         )
         self.meta = LateAnswers() if scenario.suspends else MemoryMetaStore()
@@ -330,37 +327,4 @@ def _abstraction(scenario: CompactionScenario) -> Abstraction:
     return Abstraction(scenario.instance(), values, ignored=("faults",))
 
 
-def compaction(
-    *,
-    log: Sequence[int],
-    keys: Sequence[int] = (),
-    compactions: int = 1,
-    rewrites: int = 0,
-    loads: Sequence[bool] = (),
-    crashes: int = 0,
-    late: bool = False,
-    suspends: bool = False,
-    ends: int = 0,
-) -> CompactionProgram:
-    """A program by plain arguments, as the manifest gives them.
-
-    Args:
-        log: at each position the segment of a row, the level-zero segment (below 0) of a delete, or 0.
-        keys: of each position; all the same if there are none.
-        compactions, rewrites: how many tasks try to compact, and to rewrite, once each.
-        loads: loads of the channel, one after another: with level-zero segments or without.
-        crashes: of the machine, all of it.
-        late, suspends, ends: see ``CompactionScenario``.
-    """
-    scenario = CompactionScenario(
-        log=tuple(log),
-        keys=tuple(keys) or (0,) * len(log),
-        compactions=compactions,
-        rewrites=rewrites,
-        loads=tuple(loads),
-        crashes=crashes,
-        late=late,
-        suspends=suspends,
-        ends=ends,
-    )
-    return CompactionProgram(scenario)
+compaction = program(CompactionProgram, CompactionScenario)

@@ -22,27 +22,39 @@ from tidemark.impl.types import Row, SegmentId, SegmentRecord
 from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.deletes.program import SPECIFICATION
+from tidemark.models.refinement.scenario import Scenario
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompactionScenario:
-    """log: as in ``program.deletes``. keys: of each position. compactions, rewrites: tasks that try once
-    each, at any time; one more of both follows when all have ended. loads: with level-zero segments or
-    without, one after another. late: everything is taken before it is written out: first all deletes
-    together, and then the rows, with a report in between. suspends: the answer to a save of a record comes in
-    a later step, so that others wait for the coordinator's lock. ends: the position at which the segments
-    end; 0 if it is the last one.
+class CompactionScenario(Scenario):
+    """What happens.
+
+    Attributes:
+        log: at each position the segment of a row, the level-zero segment (below 0) of a delete, or 0.
+        keys: of each position; all the same if there are none.
+        compactions, rewrites: tasks that try once each, at any time; one more of both follows when all have
+            ended.
+        loads: of the channel, with level-zero segments or without, one after another.
+        crashes: of the machine, all of it.
+        late: everything is taken before it is written out: first all deletes together, and then the rows,
+            with a report in between.
+        suspends: the answer to a save of a record comes in a later step, so that others wait for the
+            coordinator's lock.
+        ends: the position at which the segments end; 0 if it is the last one.
     """
 
     log: tuple[int, ...]
-    keys: tuple[int, ...]
-    compactions: int
-    rewrites: int
-    loads: tuple[bool, ...]
-    crashes: int
-    late: bool
+    keys: tuple[int, ...] = ()
+    compactions: int = 1
+    rewrites: int = 0
+    loads: tuple[bool, ...] = ()
+    crashes: int = 0
+    late: bool = False
     suspends: bool = False
     ends: int = 0
+
+    def key(self, position: int) -> int:
+        """The key at a position, from 1 on."""
+        return self.keys[position - 1] if self.keys else 0
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -58,7 +70,7 @@ class CompactionScenario:
 
     def row(self, position: int) -> Row:
         """What the log has at a position, as it is stored."""
-        return Row(position, self.log[position - 1], self.keys[position - 1])
+        return Row(position, self.log[position - 1], self.key(position))
 
     def every(self) -> list[Row]:
         """All that the log has."""
@@ -73,7 +85,7 @@ class CompactionScenario:
     def instance(self, protocol: str = SPECIFICATION) -> Instance:
         """Return the bounded instance of a specification with this log."""
         place = {segment: index for index, segment in enumerate(self.segments)}
-        count, keys = len(place), max(self.keys) + 1
+        count, keys = len(place), max(self.keys, default=0) + 1
         return Instance(
             protocol,
             bounds={
@@ -82,7 +94,7 @@ class CompactionScenario:
             constants={
                 "inserts": [False, *(segment > 0 for segment in self.log)],
                 "deletes": [False, *map(is_level_zero, self.log)],
-                "key": [0, *self.keys],
+                "key": [0, *(self.key(position) for position in range(1, len(self.log) + 1))],
                 "segment_of": [0, *(place.get(segment, 0) for segment in self.log)],
                 "imported": [False] * count,
                 "extra": [[False] * keys] * count,

@@ -6,9 +6,11 @@ Each step of it must be a step of ``tidemark.spec.deletes``, or change nothing t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
 from typing import Any
+
+from pydantic import Field
 
 from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.sync_manager import SyncManager
@@ -27,17 +29,18 @@ from tidemark.models.protocols.flush.ports import COORDINATOR, NODE
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.scenario import CHANNEL, FlushScenario
 from tidemark.models.refinement.program import Abstraction
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget
 
 SPECIFICATION = "tidemark.spec.deletes:Deletes"
 _KEY = 1
 _NOTHING = MemoryView(consumed=0, rows=(), deletes=(), tasks=())
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class DeletesScenario(FlushScenario):
     """The log has rows (a segment at the tick) and deletes (a level-zero segment, below 0) of one key."""
+
+    rows: tuple[SegmentId, ...] = Field(alias="log")
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -47,7 +50,7 @@ class DeletesScenario(FlushScenario):
     @property
     def levels(self) -> int:
         """How many level-zero segments of the specification are needed: each delete once in each life."""
-        return sum(map(is_level_zero, self.rows)) * (1 + self.faults.crashes)
+        return sum(map(is_level_zero, self.rows)) * (1 + self.crashes)
 
     def packs(self) -> list[Pack]:
         """Return the log: at most one row or delete a pack."""
@@ -81,15 +84,17 @@ class DeletesProgram(FlushProgram):
     table = "deletes"
     scenario: DeletesScenario
 
-    def __init__(
-        self,
-        scenario: DeletesScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        parts = DataNodeParts(sync_manager=_noting(self._note))
-        super().__init__(scenario, parts=parts, abstraction=_abstraction(scenario, protocol))
+    def __init__(self, scenario: DeletesScenario) -> None:
+        super().__init__(scenario)
         self._syncs: dict[str, tuple[int, ...]] = {}
+
+    def abstraction_of(self, scenario: DeletesScenario) -> Abstraction:
+        """See FlushProgram."""
+        return _abstraction(scenario)
+
+    def parts(self) -> DataNodeParts:
+        """See FlushProgram."""
+        return DataNodeParts(sync_manager=_noting(self._note))
 
     def _note(self, task: SyncTask) -> None:
         """A buffer of deletes was taken: the mapping numbers them."""
@@ -134,8 +139,8 @@ def _noting(note: Callable[[SyncTask], None]) -> type[SyncManager]:
 
 
 @functools.cache
-def _abstraction(scenario: DeletesScenario, protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _abstraction(scenario: DeletesScenario) -> Abstraction:
+    """A pure function of its argument: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         node: Any = observation[NODE]
@@ -152,36 +157,7 @@ def _abstraction(scenario: DeletesScenario, protocol: str) -> Abstraction:
             positions=len(scenario.rows),
         )
 
-    return Abstraction(
-        scenario.instance(protocol), values, ignored=("faults",), sound=protocol == SPECIFICATION
-    )
+    return Abstraction(scenario.instance(SPECIFICATION), values, ignored=("faults",))
 
 
-def deletes(
-    *,
-    log: Sequence[int],
-    flushes: Sequence[int] = (),
-    sync_each_row: bool = False,
-    timer_firings: int = 0,
-    crashes: int = 0,
-    lost_replies: int = 0,
-    repetitions: int | None = None,
-) -> DeletesProgram:
-    """A program by plain arguments, as the manifest gives them.
-
-    Args:
-        log: at each tick, from tick 1 on, the segment of a row, the level-zero segment (below 0) of a
-            delete, or 0.
-        flushes, sync_each_row, timer_firings, crashes, lost_replies, repetitions: see
-            ``tidemark.models.protocols.flush.programs.flush``.
-    """
-    scenario = DeletesScenario(
-        rows=tuple(log),
-        flushes=tuple(flushes),
-        sync_each_row=sync_each_row,
-        timer_firings=timer_firings,
-        faults=FaultBudget(crashes=crashes, lost_replies=lost_replies),
-        repeats_calls=False,
-        repetitions=repetitions,
-    )
-    return DeletesProgram(scenario)
+deletes = program(DeletesProgram, DeletesScenario)

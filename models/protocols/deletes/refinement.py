@@ -1,20 +1,4 @@
-"""From the live objects of data node and coordinator to the state of ``tidemark.spec.deletes``.
-
-======================  ====================================================================================
-specification           implementation
-======================  ====================================================================================
-consumed                ``WriteBuffer.consumed``; a node that has stopped keeps its memory until another one
-                        serves the channel, which is the restart
-row                     rows in ``WriteBuffer.buffers`` (buffered), of unfinished tasks (syncing), of recorded
-                        binlogs (stored)
-a level-zero segment    one sync of a level-zero segment: an object, which is written once. What is buffered
-                        is open. They are numbered in the order of their syncs, which the program notes
-content                 the deletes of the buffer, of the sync, of the recorded binlog
-buffer                  the task; *answered* once its last save was handled with success
-level                   live once the binlog is recorded: nothing is dropped yet
-checkpoint, report      the coordinator's record; the greatest checkpoint that any incarnation has sent
-======================  ====================================================================================
-"""
+"""From the live objects of data node and coordinator to the state of ``tidemark.spec.deletes``."""
 
 from __future__ import annotations
 
@@ -23,12 +7,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
+from tidemark.impl.datanode.sync_task import SyncStage
 from tidemark.impl.datanode.write_buffer import WriteBuffer
-from tidemark.impl.types import ChannelName, ChannelRecord, SegmentId, SegmentRecord
+from tidemark.impl.types import ChannelName, SegmentId
 from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 Levels = Mapping[str, tuple[int, ...]]
 """Syncs of level-zero segments: path of the object -> positions of its deletes."""
@@ -151,36 +135,16 @@ def _row(position: int, memory: MemoryView, records: RecordsView, syncing: set[i
     return "syncing" if position in syncing else "none"
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/deletes:Deletes",
-    (
-        read("consumed", of=[(WriteBuffer, "consumed")]),
-        read("row", of=[(WriteBuffer, "buffers"), (WriteBuffer, "tasks"), (SegmentRecord, "binlogs")]),
-        read(
-            "buffer",
-            of=[(WriteBuffer, "buffers"), (SyncTask, "stage")],
-            why="whether the last save of a task was handled: noted on the network",
+    {
+        "buffer": "whether the last save of a task was handled: noted on the network",
+        "content": "the order of the syncs, and their deletes before they are recorded: noted by the program",
+        "sent": "a history: the syncs of level-zero segments that were begun",
+        "report": "a history: the greatest checkpoint that was ever sent",
+        "flushed, applied, delta, start, lifted, read, shown": (
+            "compaction and query nodes: not in these programs"
         ),
-        read(
-            "content",
-            of=[(WriteBuffer, "buffers"), (SyncTask, "rows"), (SegmentRecord, "binlogs")],
-            why="the order of the syncs, and their deletes before they are recorded: noted by the program",
-        ),
-        environment("sent", why="a history: the syncs of level-zero segments that were begun"),
-        read("checkpoint", of=[(ChannelRecord, "checkpoint")]),
-        environment("report", why="a history: the greatest checkpoint that was ever sent"),
-        read("level", of=[(SegmentRecord, "binlogs")]),
-        environment(
-            "flushed",
-            "applied",
-            "delta",
-            "start",
-            "lifted",
-            "read",
-            "shown",
-            why="compaction and query nodes: not in these programs",
-        ),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

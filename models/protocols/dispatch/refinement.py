@@ -1,7 +1,4 @@
-"""From the live dispatchers of a physical channel to the state of ``tidemark.spec.dispatch``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live dispatchers of a physical channel to the state of ``tidemark.spec.dispatch``."""
 
 from __future__ import annotations
 
@@ -9,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.stream.dispatchers import Deputy, MainDispatcher
 from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.targets import Target
 from tidemark.models.protocols.dispatch.ports import number_of
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 Entries = tuple[tuple[str, int, int], ...]
 
@@ -122,27 +118,12 @@ def abstract(entries: Entries, node: NodeView, *, messages: int, last: int) -> d
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/dispatch:Dispatch",
-    (
-        environment(
-            "logged", "ts", "is_tick", "tick", "handed", why="the log, and how far it was read: simulated"
-        ),
-        read("main", of=[(DispatcherManager, "main"), (MainDispatcher, "paused")]),
-        read("main_at", of=[(MainDispatcher, "at")]),
-        read("main_from", of=[(MainDispatcher, "begun")]),
-        read("owed", of=[(MainDispatcher, "owed")]),
-        read("deputy", of=[(DispatcherManager, "deputies"), (Deputy, "paused")]),
-        read("deputy_at", of=[(Deputy, "at")]),
-        read("candidate", of=[(Deputy, "candidate")]),
-        read("where", of=[(DispatcherManager, "waiting"), (DispatcherManager, "deputies"), (Target, "gone")]),
-        environment("begins", why="a history: the first position of a target"),
-        read("position", of=[(Target, "position")]),
-        read("upto", of=[(Target, "upto")]),
-        read("full", of=[(Target, "is_full"), (Target, "gone")]),
-        read(
-            "got", "twice", of=[(Target, "packs")], why="what was taken before is noted by whoever takes it"
-        ),
-    ),
+    {
+        "logged, ts, is_tick, tick, handed": "the log, and how far it was read: simulated",
+        "begins": "a history: the first position of a target",
+        "got, twice": "what was taken before is noted by whoever takes it",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

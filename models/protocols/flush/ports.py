@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
+from tidemark.impl.errors import RpcTimeoutError, StoreError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
@@ -181,16 +181,14 @@ class NodeCalls:
     """The data node as the coordinator sees it.
 
     Args:
-        news: called when a call had no effect, so that waiters poll again.
-        repeats: also after a call that the node has refused, or was not there to take. Without it, such a
-            call is repeated after other news only. It has changed nothing at the node, so that the execution
-            in which it is delivered later represents its repetition.
+        news: called when a call was given up, so that waiters poll again. One that the node has refused, or
+            was not there to take, is repeated after other news only. It has changed nothing at the node, so
+            that the execution in which it is delivered later represents its repetition.
     """
 
-    def __init__(self, process: Process, news: Callable[[], None], *, repeats: bool = True) -> None:
+    def __init__(self, process: Process, news: Callable[[], None]) -> None:
         self._process = process
         self._news = news
-        self._repeats = repeats
 
     async def flush_channel(self, channel: ChannelName, flush_ts: Timestamp, *, deadline: float) -> None:
         """Ask for a flush."""
@@ -207,9 +205,8 @@ class NodeCalls:
     async def _call(self, method: str, *arguments: Any) -> Any:
         try:
             return await remote(self._process, NODE, method, *arguments)
-        except RpcError as error:
-            if self._repeats or isinstance(error, RpcTimeoutError):
-                self._news()
+        except RpcTimeoutError:
+            self._news()
             raise
 
 

@@ -9,7 +9,6 @@ import functools
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any
 
-from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
@@ -74,39 +73,24 @@ _POLICIES = {
 class FlushProgram(RefiningProgram):
     """One data node, one coordinator, a client, and the network between them.
 
-    Args:
-        scenario: what happens.
-        parts: which class plays which part of the node: a variant replaces one of them.
-        coordinator: the class of the coordinator.
-        protocol: the specification that each step must follow.
-        abstraction: the refinement mapping of another protocol.
-
     Attributes:
         node: the present or last incarnation of the node.
         coordinator: the coordinator.
-        memory_check: the node also looks at its memory from time to time.
     """
 
     table = "flush"
-    memory_check = False
+    coordinator_class: type[Coordinator] = Coordinator
     claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
 
     def __init__(
         self,
         scenario: FlushScenario,
-        *,
-        parts: DataNodeParts | None = None,
-        coordinator: type[Coordinator] = Coordinator,
-        protocol: str = "tidemark.spec.flush:Flush",
-        abstraction: Abstraction | None = None,
     ) -> None:
-        super().__init__(abstraction if abstraction is not None else _abstraction(scenario, protocol))
+        super().__init__(self.abstraction_of(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.node: DataNode | None = None
         self.coordinator: Coordinator | None = None
-        self._parts = parts
-        self._coordinator_class = coordinator
         self._polling: list[PollingClock] = []
         self._opened = 0
         self._history = NodeHistory(saves={}, checkpoint_call=None, sent=(), delivered={})
@@ -119,6 +103,14 @@ class FlushProgram(RefiningProgram):
             scenario.flushes, Repetitions(scenario.repetitions or 0), stored=self._stored_checkpoint
         )
 
+    def abstraction_of(self, scenario: Any) -> Abstraction:
+        """The refinement mapping."""
+        return _abstraction(scenario)
+
+    def parts(self) -> DataNodeParts:
+        """Which class plays which part of the node: a variant replaces one of them."""
+        return DataNodeParts()
+
     def populate(self, world: World) -> None:
         """Define the coordinator and the node, and the client if it is a process."""
         world.process(COORDINATOR, self._run_coordinator, daemon=True)
@@ -129,7 +121,7 @@ class FlushProgram(RefiningProgram):
     # The coordinator and its client.
 
     async def _run_coordinator(self, process: Process) -> None:
-        coordinator = self._coordinator_class(meta=self.metadata(process))
+        coordinator = self.coordinator_class(meta=self.metadata(process))
         await coordinator.load()
         self.coordinator = coordinator
         self._serve_coordinator(process, coordinator)
@@ -141,7 +133,6 @@ class FlushProgram(RefiningProgram):
                 process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
         if self.scenario.moves:
             process.spawn(self._move(process, coordinator), "operator")
-        self.start_others(process)
 
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store, with the channel in it."""
@@ -158,7 +149,10 @@ class FlushProgram(RefiningProgram):
         """Each client has a clock of its own: what is news to one may be old to another."""
         polling = PollingClock(process)
         self._polling.append(polling)
-        node = NodeCalls(process, polling.news, repeats=self.scenario.repeats_calls)
+        node = NodeCalls(
+            process,
+            polling.news,
+        )
         return FlushService(coordinator=coordinator, node=node, clock=polling), polling
 
     def _news(self) -> None:
@@ -172,9 +166,6 @@ class FlushProgram(RefiningProgram):
             await coordinator.unassign(CHANNEL)
             await process.point("operator.assign")
             await coordinator.assign(CHANNEL, NODE)
-
-    def start_others(self, process: Process) -> None:
-        """Start what else acts at the coordinator's side. Nothing, unless a subclass has more to do."""
 
     def _serve_coordinator(self, process: Process, coordinator: Coordinator) -> None:
         """Answer the node, and note which calls were handled: the mapping needs to know."""
@@ -260,13 +251,17 @@ class FlushProgram(RefiningProgram):
     async def _run_node(self, process: Process) -> None:
         ports = DataNodePorts(
             clock=self.clock(process),
-            log=Log(self.world, self.scenario.packs(), endless=self.scenario.timer_firings is None),
+            log=Log(self.world, self.scenario.packs(), endless=self.scenario.endless),
             store=self.objects(process),
             coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
         )
         node = DataNode(
-            node_id=NODE, session=process.incarnation, ports=ports, config=self.config(), parts=self._parts
+            node_id=NODE,
+            session=process.incarnation,
+            ports=ports,
+            config=self.scenario.config(),
+            parts=self.parts(),
         )
         process.serve("flush_channel", self._flush_handler(node, process.incarnation))
         process.serve("seal_segments", _seal_handler(node))
@@ -276,23 +271,19 @@ class FlushProgram(RefiningProgram):
             await node.recover_channel(CHANNEL)
         self.node = node
         self._opened = process.incarnation
-        node.start(with_memory_check=self.memory_check)
+        node.start(with_memory_check=False)
         await node.supervisor.wait_failed()
 
     def clock(self, process: Process) -> Clock:
         """Return the node's clock."""
         if self.scenario.repetitions is None:
             return TimerClock()
-        period = self.config().checkpoint_tick_seconds
+        period = self.scenario.config().checkpoint_tick_seconds
         return RepeatingClock(process, self._repetitions, period=period)
 
     def objects(self, process: Process) -> ObjectStore:
         """Return the node's object store."""
         return LocalObjects(process) if self.scenario.local_storage else Objects(process)
-
-    def config(self) -> DataNodeConfig:
-        """Return the node's configuration."""
-        return self.scenario.config()
 
     def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
         async def flush_channel(channel: ChannelName, flush_ts: Timestamp) -> None:
@@ -420,8 +411,8 @@ def _seal_handler(node: DataNode) -> Any:
 
 
 @functools.cache
-def _abstraction(scenario: FlushScenario, protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _abstraction(scenario: FlushScenario) -> Abstraction:
+    """A pure function of its argument: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         node: Any = observation[NODE]
@@ -437,4 +428,4 @@ def _abstraction(scenario: FlushScenario, protocol: str) -> Abstraction:
             positions=len(scenario.rows),
         )
 
-    return Abstraction(scenario.instance(protocol), values, ignored=_IGNORED)
+    return Abstraction(scenario.instance(), values, ignored=_IGNORED)

@@ -3,25 +3,6 @@
 The mapping is made of views: each is a frozen picture of what one simulated process owns, so that an
 explorer knows which process a component belongs to. ``abstract`` joins the views to a state of the
 specification.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-alive                  the node's process lives and has opened the channel
-consumed               ``WriteBuffer.consumed``
-held                   rows of ``WriteBuffer.buffers`` (buffered), of unfinished tasks (syncing)
-task, flush_task       ``SyncTask``; *recorded* once this call, or an earlier one of the task that was still
-                       under way when this one was sent, was handled with success
-phase, flush_ts        metacache, write buffer
-tick, tick_position    ``BufferManager.reading``
-pending..., signal     ``CheckpointUpdater.tasks``; ``.signal`` as far as a flagged task waits
-rpc...                 ``CheckpointUpdater.in_flight``; *stored* once this call, or an earlier one with the
-                       same position, was handled after it was sent
-in_network             positions ever sent by any incarnation
-stored, copies, dml,   the coordinator's records
-flushed, assigned
-request                requests at the coordinator; delivered once the node has handled FlushChannel
-=====================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -31,21 +12,14 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.datanode.data_node import DataNode
-from tidemark.impl.datanode.metacache import SegmentInfo
-from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
-from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.datanode.sync_task import SyncStage
 from tidemark.impl.types import (
     CallStage,
     ChannelName,
-    ChannelRecord,
-    CheckpointCall,
     SegmentId,
-    SegmentRecord,
 )
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 CallId = tuple[int, int]
 """A remote call: incarnation of the sender, number within it."""
@@ -307,47 +281,14 @@ def _rpc(running: NodeView, coordinator: CoordinatorView) -> tuple[str, int, int
     return stage, position, saw
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/flush:Flush",
-    (
-        read("alive", of=[(DataNode, "pipelines")], why="whether the process lives"),
-        read("consumed", of=[(WriteBuffer, "consumed")]),
-        read("held", of=[(WriteBuffer, "buffers"), (WriteBuffer, "tasks"), (SyncTask, "rows")]),
-        read(
-            "task",
-            of=[(SyncTask, "stage")],
-            why="which save call it waits for, and whether that was handled: noted on the network",
-        ),
-        read("flush_task", of=[(SyncTask, "is_flush")]),
-        read("phase", of=[(WriteBuffer, "metacache"), (SegmentInfo, "phase")]),
-        read("flush_ts", of=[(WriteBuffer, "flush_ts")]),
-        read("tick", "tick_position", of=[(BufferManager, "reading")]),
-        read(
-            "pending",
-            "pending_position",
-            "pending_flush",
-            of=[(CheckpointUpdater, "tasks"), (CheckpointTask, "position"), (CheckpointTask, "flush")],
-        ),
-        read("signal", of=[(CheckpointUpdater, "signal")]),
-        read(
-            "rpc",
-            "rpc_position",
-            "saw_flush_ts",
-            of=[(CheckpointUpdater, "in_flight"), (CheckpointCall, "saw_flush_ts")],
-            why="whether the call was handled: noted on the network",
-        ),
-        read("assigned", of=[(ChannelRecord, "assigned_to")]),
-        read("stored", of=[(ChannelRecord, "checkpoint")]),
-        read("copies", of=[(SegmentRecord, "binlogs")]),
-        read("dml", of=[(SegmentRecord, "dml_position")]),
-        read("flushed", of=[(SegmentRecord, "flushed")]),
-        read(
-            "request",
-            of=[(ChannelRecord, "flush_requests")],
-            why="what clients have asked for, and FlushChannel has brought to the node: noted",
-        ),
-        environment("in_network", why="a history: each position that was ever sent"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "alive": "whether the process lives",
+        "task": "which save call it waits for, and whether that was handled: noted on the network",
+        "rpc, rpc_position, saw_flush_ts": "whether the call was handled: noted on the network",
+        "request": "what clients have asked for, and FlushChannel has brought to the node: noted",
+        "in_network": "a history: each position that was ever sent",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

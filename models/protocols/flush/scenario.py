@@ -1,47 +1,56 @@
 """What happens in a flush program, and the bounded instance of the specification that it must refine."""
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.flush.ports import NODE
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.simulation.settings import ClockOrder, Settings
 
 CHANNEL: ChannelName = "channel"
 _NEVER = 1_000_000
+ROW_BYTES = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FlushScenario:
+class FlushScenario(Scenario):
     """What happens in a flush program.
 
     Attributes:
         rows: the segment of the row at each tick, from tick 1 on; 0 for a tick without a row.
         flushes: flush timestamps that the client asks for, each in a request of its own.
         sync_each_row: the buffer is full with one row.
-        timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
-        together; None: without a limit.
-        faults: budget of faults. Only the node crashes.
+        eager: two rows fill a buffer, a tick makes it stale, and a checkpoint is due at every other tick.
         seals: a flush also ends the segments whose last row it covers.
+        timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
+            together; ``endless``: without a limit.
+        crashes: of the node.
+        messages: faults of messages, all kinds together; None: only those of the kinds.
         moves: how often the operator takes the channel from the node and gives it back. Not while the node is
             down: the specification speaks of the owner that lives.
         remote_client: the client is a process of its own; otherwise it lives with the coordinator.
         repetitions: how many failed calls and writes the node repeats, and the client as many; None: each
             repetition is a firing of a timer.
         local_storage: the binlogs lie on the node's own disk; otherwise in a store that all share.
-        repeats_calls: a client repeats a call that the node has refused, or was not there to take, again and
-            again; otherwise when there is news at the coordinator.
     """
 
     rows: tuple[SegmentId, ...]
-    flushes: tuple[Timestamp, ...]
+    flushes: tuple[Timestamp, ...] = ()
     sync_each_row: bool = False
-    timer_firings: int | None = 1
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    eager: bool = False
     seals: bool = False
-    repeats_calls: bool = True
+    timer_firings: int = 0
+    endless: bool = False
+    crashes: int = 0
+    lost_replies: int = 0
+    delays: int = 0
+    drops: int = 0
+    duplicates: int = 0
+    messages: int | None = None
+    storage_failures: int = 0
+    torn_writes: int = 0
     moves: int = 0
     remote_client: bool = False
     repetitions: int | None = None
@@ -70,18 +79,18 @@ class FlushScenario:
     def settings(self) -> Settings:
         """Return the bounds of the world."""
         return Settings(
-            faults=self.faults,
-            crashable=frozenset({NODE}) if self.faults.crashes else frozenset(),
+            faults=replace(self.faults, messages=self.messages),
+            crashable=frozenset({NODE}) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
-            timer_firings=self.timer_firings,
+            timer_firings=None if self.endless else self.timer_firings,
         )
 
     def config(self) -> DataNodeConfig:
-        """Return the configuration of the node. Nothing happens by age or by memory pressure."""
+        """Return the configuration of the node. Nothing happens by memory pressure."""
         return DataNodeConfig(
-            full_buffer_bytes=1 if self.sync_each_row else _NEVER,
-            stale_after_ts=_NEVER,
-            checkpoint_interval_ts=_NEVER,
+            full_buffer_bytes=2 * ROW_BYTES if self.eager else 1 if self.sync_each_row else _NEVER,
+            stale_after_ts=1 if self.eager else _NEVER,
+            checkpoint_interval_ts=2 if self.eager else _NEVER,
             memory_watermark_bytes=_NEVER,
         )
 

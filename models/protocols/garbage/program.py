@@ -23,8 +23,8 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence
-from contextlib import suppress
-from typing import Any
+from dataclasses import replace
+from typing import Any, Literal
 
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
@@ -43,11 +43,18 @@ from tidemark.impl.types import (
 )
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.protocols.garbage.refinement import GarbageView, abstract, named_in, terms_of
+from tidemark.models.protocols.garbage.refinement import (
+    GarbageView,
+    abstract,
+    named_in,
+    replaced_in,
+    terms_of,
+)
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -55,26 +62,38 @@ CHANNEL, NODE, CLUSTER, READER = "channel", "node", "cluster", "reader"
 SPECIFICATION = "tidemark.spec.garbage:Garbage"
 
 
-class GarbageProgram(RefiningProgram):
-    """One channel.
+class GarbageScenario(Scenario):
+    """What happens.
 
-    Args:
-        plan: what becomes of the channel, one after another: ``take``, ``drop``, ``create``. With each
-            ``take`` a node writes a file and has it recorded.
+    Attributes:
+        plan: what becomes of the channel, one after another. With each ``take`` a node writes a file and has
+            it recorded; ``replace`` is a compaction of what is recorded.
         readers: a reader is given each recorded file and reads it. It gives back when it has read them all.
         crashes: how often everything may crash.
     """
 
+    plan: tuple[Literal["take", "drop", "create", "replace"], ...]
+    readers: bool = False
+    crashes: int = 0
+
+    @property
+    def terms(self) -> int:
+        """How many terms the channel may have."""
+        return sum(step in ("take", "create") for step in self.plan) + self.crashes
+
+
+class GarbageProgram(RefiningProgram):
+    """One channel."""
+
     table = "garbage"
     at_rest = ("garbage.files_of_a_dropped_collection_go", "garbage.files_without_a_record_go")
 
-    def __init__(self, *, plan: Sequence[str], readers: bool, crashes: int) -> None:
-        terms = sum(step != "drop" for step in plan) + crashes
-        super().__init__(_abstraction(terms))
+    def __init__(self, scenario: GarbageScenario) -> None:
+        super().__init__(_abstraction(scenario.terms))
         self.settings = Settings(
-            clock=ClockOrder.UNTIMED, faults=FaultBudget(crashes=crashes), crashable=frozenset({CLUSTER})
+            clock=ClockOrder.UNTIMED, faults=scenario.faults, crashable=frozenset({CLUSTER})
         )
-        self.plan, self.with_readers = plan, readers
+        self.plan, self.with_readers = scenario.plan, scenario.readers
         self.files: set[str] = set()
         self.written: set[str] = set()
         self.done = self.first = 0
@@ -124,10 +143,12 @@ class GarbageProgram(RefiningProgram):
                 await self._take(process)
             elif step == "drop":
                 await self._drop()
+            elif step == "replace":
+                await self._replace()
             else:
-                if not self.coordinator.channel(CHANNEL).collected:
-                    await self.forgotten.wait()
-                await self.coordinator.create_channel(CHANNEL, LOG_BEGINNING)
+                await self._until_it_is_gone()
+                if self.coordinator.channel(CHANNEL).dropped:  # or it was created before a crash
+                    await self.coordinator.create_channel(CHANNEL, LOG_BEGINNING)
             self.done += 1
 
     async def _take(self, process: Process) -> None:
@@ -140,6 +161,16 @@ class GarbageProgram(RefiningProgram):
         record = self.coordinator.channel(CHANNEL)
         if not record.dropped:
             await self.coordinator.drop_channel(CHANNEL, Owner(NODE, record.term))
+
+    async def _until_it_is_gone(self) -> None:
+        record = self.coordinator.channel(CHANNEL)
+        if record.dropped and not record.collected:
+            await self.forgotten.wait()
+
+    async def _replace(self) -> None:
+        """A compaction has written the rows of each segment elsewhere."""
+        for record in self.coordinator.segments_of(CHANNEL):
+            await self.coordinator.replace_segment(record, replace(record, binlogs=(), dropped=True))
 
     async def _sync(self, process: Process, owner: Owner) -> None:
         """Write the file, and have it recorded: also when another incarnation has begun meanwhile."""
@@ -161,7 +192,7 @@ class GarbageProgram(RefiningProgram):
         """A reader is given the file if a record of a living channel names it."""
         await process.point("reader.come")
         async with self.coordinator.lock.holding("coordinator.lock"):
-            if self.coordinator.channel(CHANNEL).dropped:
+            if self.coordinator.channel(CHANNEL).dropped or not self._names(path):
                 return
             await process.point("reader.lend")  # apart from the store that let go of the lock
             self.readers.lend(READER, [path])
@@ -171,6 +202,10 @@ class GarbageProgram(RefiningProgram):
         if not self.unread:
             self.readers.give_back(READER)
         self.news.set()
+
+    def _names(self, path: str) -> bool:
+        records = self.coordinator.segments_of(CHANNEL)
+        return any(one.path == path for record in records for one in record.binlogs)
 
     def _put(self, path: str) -> None:
         self.files.add(path)
@@ -260,6 +295,7 @@ class GarbageProgram(RefiningProgram):
             given=terms_of(self.unread),
             deleting=terms_of(self.deleting),
             named=named_in(self._stored),
+            replaced=replaced_in(self._stored),
             record=self._stored.channels[CHANNEL],
             first=self.first,
         )
@@ -300,9 +336,4 @@ def _abstraction(terms: int) -> Abstraction:
     return Abstraction(instance, values, ignored=("faults",))
 
 
-def garbage(*, plan: Sequence[str], readers: bool = False, crashes: int = 0) -> GarbageProgram:
-    """A program by plain arguments: see ``GarbageProgram``."""
-    with suppress(StopIteration):
-        unknown = next(step for step in plan if step not in ("take", "drop", "create"))
-        raise ValueError(f"step {unknown!r} of the plan is not known; it is take, drop or create")
-    return GarbageProgram(plan=plan, readers=readers, crashes=crashes)
+garbage = program(GarbageProgram, GarbageScenario)

@@ -1,17 +1,4 @@
-"""From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``.
-
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-stored, written      the object store: what is in it, and what was put into it once
-reading              what a reader was given and has not read: it need not have given it back
-life, term           ``ChannelRecord``, as it is stored
-first                the term after the last drop: noted when that is stored
-entry                ``SegmentRecord.binlogs``, as they are stored
-marked               deletions that are on their way to the object store
-faults               left out: it counts
-===================  =======================================================================================
-"""
+"""From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``."""
 
 from __future__ import annotations
 
@@ -20,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.storage.memory import MemoryMetaStore
-from tidemark.impl.types import BinlogRecord, ChannelRecord, SegmentRecord
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.impl.types import ChannelRecord
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(frozen=True)
@@ -32,7 +19,7 @@ class GarbageView:
         files, written: what is in the object store, and what was put there once.
         given: what readers have been given, and have not read.
         deleting: what the collector has told the object store to delete.
-        named: what a stored record names.
+        named, replaced: what a stored record names, and has named before a compaction.
         record: of the channel, as it is stored.
         first: the first term of the present collection, or of the next one.
     """
@@ -42,6 +29,7 @@ class GarbageView:
     given: tuple[int, ...]
     deleting: tuple[int, ...]
     named: tuple[int, ...]
+    replaced: tuple[int, ...]
     record: ChannelRecord
     first: int
 
@@ -49,6 +37,11 @@ class GarbageView:
 def named_in(stored: MemoryMetaStore) -> tuple[int, ...]:
     """The files that a stored record names, by their terms."""
     return terms_of(one.path for record in stored.segments.values() for one in record.binlogs)
+
+
+def replaced_in(stored: MemoryMetaStore) -> tuple[int, ...]:
+    """The files of segments that were compacted: a segment is that of a term."""
+    return tuple(sorted(number for number, record in stored.segments.items() if record.dropped))
 
 
 def terms_of(paths: Iterable[str]) -> tuple[int, ...]:
@@ -67,28 +60,20 @@ def abstract(view: GarbageView, *, terms: int) -> dict[str, Any]:
         "life": life,
         "term": record.term,
         "first": view.first,
-        "entry": {f: "named" if f in view.named else "none" for f in every},
+        "entry": {
+            f: "named" if f in view.named else "replaced" if f in view.replaced else "none" for f in every
+        },
         "marked": {f: f in view.deleting for f in every},
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/garbage:Garbage",
-    (
-        environment("stored", "written", why="the object store"),
-        environment("reading", why="what a reader has yet to read; what it was lent may be more"),
-        read(
-            "life",
-            of=[(MemoryMetaStore, "channels"), (ChannelRecord, "dropped"), (ChannelRecord, "collected")],
-        ),
-        read("term", of=[(MemoryMetaStore, "channels"), (ChannelRecord, "term")]),
-        environment("first", why="a history: which term the last drop has ended"),
-        read(
-            "entry",
-            of=[(MemoryMetaStore, "segments"), (SegmentRecord, "binlogs"), (BinlogRecord, "path")],
-        ),
-        environment("marked", why="deletions that are on their way to the object store"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "stored, written": "the object store",
+        "reading": "what a reader has yet to read; what it was lent may be more",
+        "first": "a history: which term the last drop has ended",
+        "marked": "deletions that are on their way to the object store",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

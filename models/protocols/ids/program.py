@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
@@ -35,9 +35,10 @@ from tidemark.models.protocols.ids.ports import (
 )
 from tidemark.models.protocols.ids.refinement import ProxyView, Question, abstract, question_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -46,8 +47,7 @@ WINDOW_NS = NANOSECONDS + 1
 """The shortest: with a clock at rest, each incarnation begins two milliseconds above the one before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class IdsScenario:
+class IdsScenario(Scenario):
     """What happens in a program of ids.
 
     Attributes:
@@ -58,6 +58,11 @@ class IdsScenario:
         questions: how many batches a proxy may ask for.
         doubled: how many questions of each proxy, the first ones, are delivered twice.
         crashable: processes that may crash.
+        crashes: budget of crashes.
+        drops: budget of questions that vanish.
+        delays: budget of questions that arrive after the proxy has given up.
+        lost_replies: budget of answers that vanish.
+        protocol: the specification, or a variant of it.
     """
 
     takes: tuple[tuple[int, int], ...]
@@ -68,7 +73,11 @@ class IdsScenario:
     questions: int = 2
     doubled: int = 0
     crashable: tuple[str, ...] = ()
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    drops: int = 0
+    delays: int = 0
+    lost_replies: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def proxies(self) -> tuple[str, ...]:
@@ -101,12 +110,12 @@ class IdsScenario:
         """The bounds of the world."""
         return Settings(faults=self.faults, crashable=frozenset(self.crashable), clock=ClockOrder.UNTIMED)
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification with these requests."""
-        lives = 1 + (self.faults.crashes if COORDINATOR in self.crashable else 0)
+        lives = 1 + (self.crashes if COORDINATOR in self.crashable else 0)
         proxies = len(self.proxies)
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Proxy": proxies,
                 "Batch": proxies * self.questions,
@@ -135,8 +144,8 @@ class IdsProgram(RefiningProgram):
 
     table = "ids"
 
-    def __init__(self, scenario: IdsScenario, *, protocol: str) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: IdsScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.askers = [Asker() for _ in scenario.proxies]
@@ -310,7 +319,7 @@ async def _leave(process: Process, client: asyncio.Task[None]) -> None:
 
 
 @functools.cache
-def _abstraction(scenario: IdsScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: IdsScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -323,54 +332,8 @@ def _abstraction(scenario: IdsScenario, protocol: str) -> Abstraction:
             key=scenario.key,
         )
 
-    instance = scenario.instance(protocol)
-    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def ids(
-    *,
-    takes: Sequence[Sequence[int]],
-    leaves: Sequence[int] = (),
-    patient: bool = False,
-    batch: int = 2,
-    most: int = 2,
-    questions: int = 2,
-    crashable: Sequence[str] = (),
-    crashes: int = 0,
-    drops: int = 0,
-    delays: int = 0,
-    lost_replies: int = 0,
-    doubled: int = 0,
-    program: type[IdsProgram] = IdsProgram,
-    protocol: str = SPECIFICATION,
-) -> IdsProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        takes: by request its proxy and how many ids it wants.
-        leaves: requests whose callers may be cancelled, at any step.
-        patient: a request of a proxy comes when the one before is over.
-        batch: how many ids a proxy asks for at least.
-        most: the largest batch.
-        questions: how many batches a proxy may ask for.
-        crashable: processes that may crash.
-        crashes: budget of crashes.
-        drops: budget of questions that vanish.
-        delays: budget of questions that arrive after the proxy has given up.
-        lost_replies: budget of answers that vanish.
-        doubled: how many questions of each proxy, the first ones, are delivered twice.
-        program: class of the program.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = IdsScenario(
-        takes=tuple((int(proxy), int(count)) for proxy, count in takes),
-        leaves=tuple(leaves),
-        patient=patient,
-        batch=batch,
-        most=most,
-        questions=questions,
-        crashable=tuple(crashable),
-        doubled=doubled,
-        faults=FaultBudget(crashes=crashes, drops=drops, delays=delays, lost_replies=lost_replies),
-    )
-    return program(scenario, protocol=protocol)
+ids = program(IdsProgram, IdsScenario)

@@ -1,16 +1,4 @@
-"""From the live objects of proxies and coordinator to the state of ``tidemark.spec.ids``.
-
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-stage                a question that a proxy has asked: answered, the coordinator says; held, if its answer
-                     came; lost, if it failed or the process has ended
-lowest, highest      the answer of ``IdAllocator.allocate``, if it was awaited then
-next                 ``IdCache.left`` for the last batch that came; behind its end for those before
-has, id, last, uses  ``IdRequest.runs``: each run is a row
-faults               left out: it counts
-===================  =======================================================================================
-"""
+"""From the live objects of proxies and coordinator to the state of ``tidemark.spec.ids``."""
 
 from __future__ import annotations
 
@@ -18,9 +6,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.proxy.ids import IdCache, IdRequest
+from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.timestamp import Batch
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(eq=False)
@@ -131,15 +119,10 @@ def _is_of(run: Batch | None, batch: Batch | None, mine: bool) -> bool:  # noqa:
     return run is not None and batch is not None and mine and batch.first <= run.first <= batch.last
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/ids:Ids",
-    (
-        environment(
-            "stage", "lowest", "highest", why="questions and answers on the network, and who awaited them"
-        ),
-        read("next", of=[(IdCache, "left")]),
-        read("has", "id", "last", "uses", of=[(IdRequest, "runs")]),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "stage, lowest, highest": "questions and answers on the network, and who awaited them",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,7 +1,4 @@
-"""From the live objects of coordinator and proxies to the state of ``tidemark.spec.meta``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live objects of coordinator and proxies to the state of ``tidemark.spec.meta``."""
 
 from __future__ import annotations
 
@@ -9,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from tidemark.impl.proxy.meta_cache import Flight, MetaCache
+from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
-from tidemark.impl.values.collection_version import CollectionVersion
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.step import NoCounterpartError
 
 NAME = "things"
@@ -157,29 +153,12 @@ def _stage(request: RequestView, cache: CacheView, waits: bool) -> str:  # noqa:
     return "waiting" if waits else "begun"
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/meta:Meta",
-    (
-        read("current", of=[(CollectionMeta, "describe")]),
-        read("changing", of=[(CollectionMeta, "change")]),
-        read("acknowledged", of=[(CollectionMeta, "acknowledged")]),
-        read(
-            "stamped",
-            of=[(CollectionVersion, "changed")],
-            why="the oracle, which is simulated: what it has given since the version was stored",
-        ),
-        environment(
-            "listed", "told", "alive", why="sessions, and whom the coordinator has told: noted by the program"
-        ),
-        read("has", "cache", of=[(MetaCache, "entries")]),
-        read("floor", of=[(MetaCache, "floors")]),
-        read("flight", "value", of=[(MetaCache, "flights"), (Flight, "answer")]),
-        read("shared", of=[(MetaCache, "shared")]),
-        read("waits", of=[(Flight, "waiting")]),
-        environment(
-            "stage", "version", "since", "after", why="requests: what they were given, and when they began"
-        ),
-        read("faults", of=[(MetaCache, "closed")]),
-    ),
+    {
+        "stamped": "the oracle, which is simulated: what it has given since the version was stored",
+        "listed, told, alive": "sessions, and whom the coordinator has told: noted by the program",
+        "stage, version, since, after": "requests: what they were given, and when they began",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,18 +1,4 @@
-"""From the coordinator's records and the tenures of a program to the state of ``tidemark.spec.ownership``.
-
-=======================  ===================================================================================
-specification            implementation
-=======================  ===================================================================================
-life                     ``ChannelRecord.dropped``, ``collected``
-has_checkpoint           ``ChannelRecord.checkpoint``: the sentinel if it is dropped, and none once collected
-assigned                 ``ChannelRecord.assigned_to``, once an incarnation has recovered the channel
-stored                   ``ChannelRecord.checkpoint``; the sentinel of a dropped channel is no position
-epoch, epoch_of          terms, counted without those in which nothing was recovered
-record, dml, copies      ``SegmentRecord``; what was collected is remembered as it was
-the tenures              noted by the program
-start, ended, end, seen  the log and the collection: noted by the program
-=======================  ===================================================================================
-"""
+"""From the coordinator's records and the tenures of a program to the state of ``tidemark.spec.ownership``."""
 
 from __future__ import annotations
 
@@ -21,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.types import DROPPED_CHECKPOINT, LOG_BEGINNING, ChannelRecord, Owner, SegmentRecord
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 CHANNEL = "channel"
 SEGMENT = 1
@@ -147,34 +133,13 @@ def _record(channel: ChannelRecord, segment: SegmentRecord | None, past: PastVie
     return "dropped" if channel.dropped else "kept"
 
 
-ORIGINS = Origins(
-    "spec/ownership:Ownership",
-    (
-        read("life", of=[(ChannelRecord, "dropped"), (ChannelRecord, "collected")]),
-        read("has_checkpoint", "stored", of=[(ChannelRecord, "checkpoint")]),
-        read("assigned", of=[(ChannelRecord, "assigned_to"), (ChannelRecord, "session")]),
-        read(
-            "record",
-            "dml",
-            "copies",
-            of=[(SegmentRecord, "binlogs"), (SegmentRecord, "dml_position")],
-            why="what was collected is kept by the program as it was",
-        ),
-        environment(
-            "epoch", "epoch_of", why="terms, counted by the program without those that recovered nothing"
-        ),
-        environment(
-            "alive",
-            "read",
-            "save",
-            "low",
-            "high",
-            "top",
-            "asks",
-            why="what a node knows of its tenure: simulated",
-        ),
-        environment("start", "ended", "end", "seen", why="the log, and who collects the channel: simulated"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+ENVIRONMENT = Environment(
+    "spec/ownership/variants/finer_steps:ReportsOfAll",
+    {
+        "record, dml, copies": "what was collected is kept by the program as it was",
+        "epoch, epoch_of": "terms, counted by the program without those that recovered nothing",
+        "alive, read, save, low, high, top, asks": "what a node knows of its tenure: simulated",
+        "start, ended, end, seen": "the log, and who collects the channel: simulated",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,19 +1,4 @@
-"""From the coordinator's records and real write buffers to the state of ``Seek``, a variant of ``ownership``.
-
-=======================  ===================================================================================
-specification            implementation
-=======================  ===================================================================================
-life, noted              ``ChannelRecord.dropped``; noted once there is a record
-has_checkpoint, stored   ``ChannelRecord.checkpoint``; without one, nothing is claimed behind ``begins``
-begins                   ``ChannelRecord.begins``
-record, dml, copies      ``SegmentRecord``
-begun, first             ``SegmentRecord.begins``
-read                     ``WriteBuffer.consumed``
-sought                   ``RecoveryAnswer.seek``
-epoch, save, low, high   noted by the program, as in ``refinement.py``
-imported, import_at      nothing is imported
-=======================  ===================================================================================
-"""
+"""From the coordinator's records and real write buffers to the state of ``Seek``, a variant of ownership."""
 
 from __future__ import annotations
 
@@ -23,7 +8,7 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.types import NO_CHECKPOINT, ChannelRecord, RecoveryAnswer, SegmentId, SegmentRecord
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 CHANNEL = "channel"
 
@@ -159,24 +144,14 @@ def _of_tenures(tenures: Sequence[TenureView]) -> Mapping[str, Any]:
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "tidemark.spec.ownership.variants.seek_without_checkpoint:Seek",
-    (
-        read("life", of=[(ChannelRecord, "dropped")]),
-        environment("noted", why="whether the coordinator has a record of the channel"),
-        read("has_checkpoint", "stored", of=[(ChannelRecord, "checkpoint"), (ChannelRecord, "begins")]),
-        read("begins", of=[(ChannelRecord, "begins")]),
-        read("assigned", of=[(ChannelRecord, "assigned_to"), (ChannelRecord, "session")]),
-        read("record", of=[(SegmentRecord, "dropped"), (ChannelRecord, "dropped")]),
-        read("dml", "copies", of=[(SegmentRecord, "dml_position"), (SegmentRecord, "binlogs")]),
-        read("begun", "first", of=[(SegmentRecord, "begins")]),
-        read("read", of=[(WriteBuffer, "consumed")]),
-        read("sought", of=[(RecoveryAnswer, "seek")]),
-        environment("epoch", "epoch_of", "alive", why="takes, counted by the program; no process ends"),
-        environment("save", "low", "high", "top", "asks", why="what is on the way: simulated"),
-        environment("start", "ended", "end", "seen", why="the log, and its collection: simulated"),
-        environment("imported", "import_at", why="nothing is imported"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "noted": "whether the coordinator has a record of the channel",
+        "epoch, epoch_of, alive": "takes, counted by the program; no process ends",
+        "save, low, high, top, asks": "what is on the way: simulated",
+        "start, ended, end, seen": "the log, and its collection: simulated",
+        "imported, import_at": "nothing is imported",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -8,10 +8,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
-from tidemark.impl.querynode.service_time import ServiceTime
-from tidemark.impl.querynode.values import ShardRead
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 Part = tuple[int, int]
 """A read and a channel, by number."""
@@ -107,27 +104,14 @@ def _parts(
         yield from ((c, ("served", moment)) for (number, c), moment in shown.items() if number == q)
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/parts:Parts",
-    (
-        environment("issued", "logged", "ts", why="logs and oracle are simulated"),
-        read("safe", of=[(ServiceTime, "value")]),
-        read(
-            "progress",
-            "guarantee",
-            of=[(ReadTask, "phase"), (ReadTask, "guarantee")],
-            why="that a request is in its channel is noted where it is written",
-        ),
-        environment("recent", "known", why="histories: what was true when the request was written"),
-        read(
-            "part",
-            "moment",
-            of=[(ShardRead, "stage"), (ShardRead, "moment"), (ReadAnswer, "moments")],
-            why="that all rows of a part have come is noted between node and proxy",
-        ),
-        read(
-            "seen", of=[(ReadAnswer, "rows")], why="until the answer is there: the rows that are on their way"
-        ),
-    ),
+    {
+        "issued, logged, ts": "logs and oracle are simulated",
+        "progress, guarantee": "that a request is in its channel is noted where it is written",
+        "recent, known": "histories: what was true when the request was written",
+        "part, moment": "that all rows of a part have come is noted between node and proxy",
+        "seen": "until the answer is there: the rows that are on their way",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

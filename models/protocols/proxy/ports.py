@@ -20,16 +20,24 @@ LOG = "log"
 
 
 class LogProcess:
-    """The logs of all channels, and the messages that they have promised never to take."""
+    """The logs of all channels, and the messages that they have promised never to take.
 
-    def __init__(self) -> None:
+    Args:
+        refusals: how many messages they may refuse.
+    """
+
+    def __init__(self, refusals: int = 0) -> None:
         self.appended: set[ChannelTs] = set()
         self.refused: set[ChannelTs] = set()
+        self._refusals = refusals
 
     async def run(self, process: Process) -> None:
         """Serve."""
 
         async def append(channel: str, ts: Timestamp) -> None:
+            if self._refusals and await process.choose(2, "log.refuse"):
+                self._refusals -= 1
+                self.refused.add((channel, ts))
             self.append(channel, ts)
 
         async def settle(channel: str, ts: Timestamp) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.errors import RpcError
@@ -33,6 +33,7 @@ from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
@@ -45,8 +46,7 @@ TICKER_TASK = "proxy 1 ticker"
 SPECIFICATION = "tidemark.spec.proxy:Proxy"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProxyScenario:
+class ProxyScenario(Scenario):
     """What happens in a proxy program.
 
     Attributes:
@@ -56,13 +56,16 @@ class ProxyScenario:
         others: how many timestamps another client is given.
         parallel: how many tasks are executed at the same time.
         interval: how far the gate may run ahead of the tick's timestamp.
-        greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         near_oracle: a call of the oracle is one step, and answers come in the order of the timestamps.
         near_logs: an append is one step, and always succeeds.
         endless: it ticks and reports for ever; the oracle, near, answers ticks only where they are needed.
         real_logs: the logs are those of the broker, over files in memory.
-        oracle_faults: of the calls of the oracle.
-        log_faults: of the calls of the logs.
+        delays: budget of appends that arrive after the proxy has given up.
+        drops: budget of appends that vanish.
+        lost_replies: budget of appends whose answer vanishes.
+        oracle_drops: budget of calls of the oracle that vanish.
+        refusals: how many messages, those of the first timestamps, the logs may refuse.
+        protocol: the specification, or a variant of it.
     """
 
     tasks: tuple[tuple[str, ...], ...]
@@ -71,13 +74,16 @@ class ProxyScenario:
     others: int = 0
     parallel: int = 2
     interval: int = 1
-    greatest: int = 0
     near_oracle: bool = False
     near_logs: bool = False
     endless: bool = False
     real_logs: bool = False
-    oracle_faults: FaultBudget = field(default_factory=FaultBudget)
-    log_faults: FaultBudget = field(default_factory=FaultBudget)
+    delays: int = 0
+    drops: int = 0
+    lost_replies: int = 0
+    oracle_drops: int = 0
+    refusals: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -87,28 +93,25 @@ class ProxyScenario:
     @property
     def last(self) -> int:
         """The greatest timestamp that may be given."""
-        return self.greatest or len(self.tasks) + self.ticks + self.others + self.endless
+        return len(self.tasks) + self.ticks + self.others + self.endless
 
     def settings(self) -> Settings:
         """Return the bounds of the world."""
-        kinds = {
-            kind.value: self.oracle_faults.remaining()[kind] + self.log_faults.remaining()[kind]
-            for kind in self.oracle_faults.remaining()
-        }
+        oracle = FaultBudget(drops=self.oracle_drops)
         return Settings(
-            faults=FaultBudget(**kinds),
+            faults=replace(self.faults, drops=self.drops + self.oracle_drops),
             links=(
-                Link(source=PROXY, destination=ORACLE, faults=self.oracle_faults),
-                Link(source=PROXY, destination=LOG, faults=self.log_faults),
+                Link(source=PROXY, destination=ORACLE, faults=oracle),
+                Link(source=PROXY, destination=LOG, faults=self.faults),
             ),
             clock=ClockOrder.UNTIMED,
         )
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """Return the bounded instance of a specification with these tasks."""
         uses = [[channel in task for channel in self.channels] for task in self.tasks]
         return Instance(
-            protocol,
+            self.protocol,
             bounds={"Task": len(self.tasks), "Channel": len(self.channels), "Ts": self.last},
             constants={"uses": uses, "interval": self.interval},
             name="scheduled",
@@ -116,22 +119,17 @@ class ProxyScenario:
 
 
 class ProxyProgram(RefiningProgram):
-    """One proxy with its clients, an oracle, the logs, and another client that is given timestamps.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One proxy with its clients, an oracle, the logs, and another client that is given timestamps."""
 
     table = "proxy"
 
-    def __init__(self, scenario: ProxyScenario, *, protocol: str = SPECIFICATION) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: ProxyScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.tasks = [DmlTask(channels) for channels in scenario.tasks]
         self.oracle = self._sparing() if scenario.endless else OracleProcess()
-        self.log = RealLogs(scenario.channels) if scenario.real_logs else LogProcess()
+        self.log = RealLogs(scenario.channels) if scenario.real_logs else LogProcess(scenario.refusals)
         self.reported: TimeTickReport | None = None
         self.proxy: Proxy | None = None
         self.clock: CountedClock | None = None
@@ -225,9 +223,10 @@ class ProxyProgram(RefiningProgram):
         return f"a tick is not finished: {values['tick']}" if values["tick"] != "idle" else None
 
     def condition(self, name: str, event: Event) -> bool:
-        """The table's condition: the oracle is "silent"."""
-        assert name == "silent", name
-        del event
+        """The table's conditions: the oracle is "silent"; a message of the event's task was "refused"."""
+        if name == "refused":
+            ts = int(event.owner.rpartition(" ")[2])
+            return any(refused == ts for _, refused in self.log.refused)
         return isinstance(self.oracle, SparingOracle) and self.oracle.silent
 
     def element(self, name: str, value: Any) -> Any:
@@ -279,7 +278,7 @@ def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Ha
 
 
 @functools.cache
-def _abstraction(scenario: ProxyScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: ProxyScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     channels, last = scenario.channels, scenario.last
 
@@ -290,58 +289,7 @@ def _abstraction(scenario: ProxyScenario, protocol: str) -> Abstraction:
         assert isinstance(answered, tuple)
         return abstract(proxy, log, answered, channels=channels, last=last)
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
 
 
-def proxy(
-    *,
-    tasks: Sequence[Sequence[str]],
-    ticks: int = 1,
-    reports: int = 1,
-    others: int = 0,
-    parallel: int = 2,
-    interval: int = 1,
-    near_oracle: bool = False,
-    near_logs: bool = False,
-    endless: bool = False,
-    real_logs: bool = False,
-    delays: int = 0,
-    drops: int = 0,
-    lost_replies: int = 0,
-    oracle_drops: int = 0,
-    protocol: str = SPECIFICATION,
-) -> ProxyProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        tasks: by task the channels that it writes to.
-        ticks: how often the ticker ticks.
-        reports: how often it is reported.
-        others: how many timestamps another client is given.
-        parallel: how many tasks are executed at the same time.
-        interval: how far the gate may run ahead of the tick's timestamp.
-        near_oracle: a call of the oracle is one step.
-        near_logs: an append is one step.
-        endless: it ticks and reports for ever.
-        real_logs: the logs are those of the broker.
-        delays: budget of appends that arrive after the proxy has given up.
-        drops: budget of appends that vanish.
-        lost_replies: budget of appends whose answer vanishes.
-        oracle_drops: budget of calls of the oracle that vanish.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = ProxyScenario(
-        tasks=tuple(tuple(task) for task in tasks),
-        ticks=ticks,
-        reports=reports,
-        others=others,
-        parallel=parallel,
-        interval=interval,
-        near_oracle=near_oracle,
-        near_logs=near_logs,
-        endless=endless,
-        real_logs=real_logs,
-        oracle_faults=FaultBudget(drops=oracle_drops),
-        log_faults=FaultBudget(delays=delays, drops=drops, lost_replies=lost_replies),
-    )
-    return ProxyProgram(scenario, protocol=protocol)
+proxy = program(ProxyProgram, ProxyScenario)

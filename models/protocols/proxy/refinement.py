@@ -1,22 +1,5 @@
 """From the live objects of a proxy, and of the log that it writes to, to the state of
 ``tidemark.spec.proxy``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-issued                 the greatest timestamp that the oracle has answered to anybody
-phase, ts, committed   ``DmlTask``
-floor, now_floor       the greatest answered timestamp when the question was asked: noted by the adapters
-appended               the log has the message
-unknown                the task's outcome for the channel is UNKNOWN, the log has neither the message nor
-                       the word that it will never have it
-present, min_ts,       ``ChannelStatistics.channels``
-max_ts, tracked
-tick, now, snap...     ``ChannelsTimeTicker.stage``, ``.now``, ``.snapshot``
-follows, published,    ``ChannelsTimeTicker``
-current, default
-reported               the last report that was made
-=====================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -26,11 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from tidemark.impl.proxy.proxy import Proxy
-from tidemark.impl.proxy.statistics import ChannelStatistics, Tracked
-from tidemark.impl.proxy.ticker import ChannelsTimeTicker
+from tidemark.impl.proxy.statistics import Tracked
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask
 from tidemark.impl.values.report import TimeTickReport
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 ChannelTs = tuple[str, int]
 """A channel and a timestamp: what names a message in the logs."""
@@ -207,37 +189,16 @@ def _reported(report: tuple[tuple[ChannelTs, ...], int] | None, channel: str) ->
     return 0 if report is None else dict(report[0]).get(channel, report[1])
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/proxy:Proxy",
-    (
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "floor, now_floor": (
+            "a history: what the oracle had answered when the question was asked; nobody keeps it"
         ),
-        read("phase", of=[(DmlTask, "phase")]),
-        read("ts", of=[(DmlTask, "ts")]),
-        read("committed", of=[(DmlTask, "committed")]),
-        environment(
-            "floor",
-            "now_floor",
-            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
-        ),
-        environment(
-            "appended", why="the log; ChannelLog.entries where the broker's own log is under the proxy"
-        ),
-        read(
-            "unknown", of=[(DmlTask, "outcomes")], why="whether the log has the message, or has ruled it out"
-        ),
-        read(
-            "present", "tracked", "min_ts", of=[(ChannelStatistics, "channels"), (ChannelStatistics, "least")]
-        ),
-        read("max_ts", of=[(Tracked, "max_ts")]),
-        read("tick", of=[(ChannelsTimeTicker, "stage")]),
-        read("now", of=[(ChannelsTimeTicker, "now")]),
-        read("snap_present", "snap_min", "snap_max", of=[(ChannelsTimeTicker, "snapshot")]),
-        read("follows", "published", of=[(ChannelsTimeTicker, "published")]),
-        read("current", of=[(ChannelsTimeTicker, "current")]),
-        read("default", of=[(ChannelsTimeTicker, "default")]),
-        environment("reported", why="the last report that was sent: the coordinator is simulated"),
-    ),
+        "appended": "the log; ChannelLog.entries where the broker's own log is under the proxy",
+        "unknown": "whether the log has the message, or has ruled it out",
+        "reported": "the last report that was sent: the coordinator is simulated",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,7 +1,4 @@
-"""From the live objects of proxy, query nodes and channels to the state of ``tidemark.spec.queries``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live objects of proxy, query nodes and channels to the state of ``tidemark.spec.queries``."""
 
 from __future__ import annotations
 
@@ -10,9 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.queries.replica import CollectionReplica
-from tidemark.impl.queries.requests import PendingQuery, ResultCollector
-from tidemark.impl.queries.streams import QueryStream
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 SHARDS = "abcd"
 
@@ -158,23 +153,14 @@ def _has(got: Parts, row: int) -> bool:
     return any(row in found for _, found in got)
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/queries:Queries",
-    (
-        environment(
-            "phase", "stored", "persisted", "wanted", why="the coordinators of these programs are simulated"
-        ),
-        read("told", of=[(CollectionReplica, "loaded")]),
-        read("copy", of=[(CollectionReplica, "rows"), (CollectionReplica, "fetching")]),
-        read("serves", of=[(CollectionReplica, "serving")]),
-        read("object", "uses", of=[(QueryStream, "phase"), (QueryStream, "writers")]),
-        environment("stage", "times", "number", why="what the caller of a query was told, and how far it is"),
-        read("entry", "got", "found", of=[(ResultCollector, "pending"), (PendingQuery, "rows")]),
-        environment(
-            "written", "sent", "covers", "carries", why="the channels of requests and results are simulated"
-        ),
-        environment("due", why="a history: what was wanted when the request began"),
-        environment("faults", why="noted by the program"),
-    ),
+    {
+        "phase, stored, persisted, wanted": "the coordinators of these programs are simulated",
+        "stage, times, number": "what the caller of a query was told, and how far it is",
+        "written, sent, covers, carries": "the channels of requests and results are simulated",
+        "due": "a history: what was wanted when the request began",
+        "faults": "noted by the program",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from tidemark.impl.querynode.values import ShardRead
 from tidemark.models.protocols.reads import refinement
 from tidemark.models.protocols.reads.refinement import ClientView, Whole, abstract
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 ASKS_ALL = "tidemark.models.protocols.reads.mutants.all_at_once:AsksAll"
 
@@ -64,17 +63,12 @@ def looks_at(whole: Whole, q: int) -> Looks:
     return tuple((r, moment) for r, (stage, moment) in stages if stage == "reading")
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     ASKS_ALL,
-    (
-        *refinement.ORIGINS.rows,
-        read(
-            "looked",
-            "shows",
-            of=[(ShardRead, "stage"), (ShardRead, "moment")],
-            why="when the first answer comes, what had been looked at is noted",
-        ),
-        environment("at", why="whose answer came first is noted where it is taken"),
-    ),
+    {
+        **refinement.ENVIRONMENT.reasons,
+        "looked, shows": "when the first answer comes, what had been looked at is noted",
+        "at": "whose answer came first is noted where it is taken",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

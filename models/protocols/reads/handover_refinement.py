@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tidemark.models.protocols.reads import refinement
 from tidemark.models.protocols.reads.refinement import ClientView, Whole, abstract
-from tidemark.models.refinement.origins import Origins, environment
+from tidemark.models.refinement.origins import Environment
 
 HAND_OVER = "tidemark.spec.reads.variants.finer_steps:HandOver"
 
@@ -56,11 +56,11 @@ def _refuses(whole: Whole, node: int, q: int) -> bool:
     return dict(whole.nodes[node].reads).get(q, ("", 0))[0] == "failed"
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     HAND_OVER,
-    (
-        *refinement.ORIGINS.rows,
-        environment("at", "left", why="the calls that a proxy makes: noted where they leave it"),
-    ),
+    {
+        **refinement.ENVIRONMENT.reasons,
+        "at, left": "the calls that a proxy makes: noted where they leave it",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,7 +1,4 @@
-"""From the live objects of clients, proxies and query nodes to the state of ``tidemark.spec.reads``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live objects of clients, proxies and query nodes to the state of ``tidemark.spec.reads``."""
 
 from __future__ import annotations
 
@@ -9,15 +6,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.client.session import Session
-from tidemark.impl.proxy.reads import ReadAnswer, ReadTask
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.pipeline import ShardPipeline
-from tidemark.impl.querynode.service_time import ServiceTime
 from tidemark.impl.querynode.values import ShardRead
 from tidemark.impl.values.messages import InsertMessage
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 Done = tuple[int, int, bool]
 """A write as its timestamp, its key, and whether it deletes."""
@@ -182,32 +175,15 @@ def _reads(whole: Whole, reads: Mapping[int, ReadView], of: Mapping[int, int]) -
     return found
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/reads:Reads",
-    (
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
-        ),
-        environment("stage", "floor", "ts", "acknowledged", "tick", why="writers and log are simulated"),
-        read("carried", of=[(Session, "timestamp")]),
-        read("stopped", of=[(ServiceTime, "closed")], why="whether the process lives"),
-        read("pack", of=[(ShardPipeline, "pack")]),
-        read("safe", of=[(ServiceTime, "value")]),
-        read(
-            "applied",
-            of=[(ShardDelegator, "segments"), (DeleteBuffer, "kept"), (ShardPipeline, "waiting")],
-        ),
-        read(
-            "progress",
-            "guarantee",
-            "moment",
-            of=[(ReadTask, "guarantee"), (ShardRead, "stage"), (ShardRead, "moment"), (ReadAnswer, "moment")],
-            why="whether the answer has come is noted by the client's side",
-        ),
-        environment("seen", why="the rows that the client was answered"),
-        environment(
-            "level", "began", "known", "precedes", why="histories: what was true when the read began"
-        ),
-    ),
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "stage, floor, ts, acknowledged, tick": "writers and log are simulated",
+        "stopped": "whether the process lives",
+        "progress, guarantee, moment": "whether the answer has come is noted by the client's side",
+        "seen": "the rows that the client was answered",
+        "level, began, known, precedes": "histories: what was true when the read began",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

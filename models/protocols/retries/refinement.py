@@ -1,7 +1,4 @@
-"""From the live objects of coordinator, proxies and clients to the state of ``tidemark.spec.retries``.
-
-``ORIGINS`` says where each variable is read.
-"""
+"""From the live objects of coordinator, proxies and clients to the state of ``tidemark.spec.retries``."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from typing import Any
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.models.protocols.meta.refinement import NAME
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass
@@ -59,22 +56,13 @@ def abstract(
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/retries:Retries",
-    (
-        read("current", of=[(CollectionMeta, "describe")]),
-        read("changing", of=[(CollectionMeta, "change")]),
-        read("acknowledged", of=[(CollectionMeta, "acknowledged")]),
-        read("knows", of=[(MetaCache, "entries"), (MetaCache, "floors")]),
-        environment(
-            "stage",
-            "holds",
-            "tried",
-            "refused",
-            "attempts",
-            why="what goes over a client's connection, and what its user was told",
+    {
+        "stage, holds, tried, refused, attempts": (
+            "what goes over a client's connection, and what its user was told"
         ),
-        environment("since", "calm", why="histories: what was so when a request began, or was read"),
-    ),
+        "since, calm": "histories: what was so when a request began, or was read",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,7 +1,5 @@
 """From the live objects of a proxy's queues, and of what carries their tasks out, to the state of
 ``tidemark.spec.scheduler``.
-
-``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations
@@ -12,10 +10,9 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.errors import ProxyEndedError, RpcError
 from tidemark.impl.proxy.queues import ProxyQueues, QueueKind, QueuesMode
-from tidemark.impl.proxy.task_queue import DmlTaskQueue
-from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Notice, TaskPhase
+from tidemark.impl.proxy.values import AppendOutcome, DmlTask, TaskPhase
 from tidemark.models.protocols.proxy.refinement import LogView
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 class TaskView(NamedTuple):
@@ -130,26 +127,13 @@ def _caller(task: TaskView) -> str:
     return "told" if task.notices else "waits"
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/scheduler:Scheduler",
-    (
-        read("mode", of=[(ProxyQueues, "mode")]),
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
-        ),
-        environment("reported", why="nothing is reported in these programs"),
-        read("phase", of=[(DmlTask, "phase"), (DmlTask, "carried_out")]),
-        read("ts", of=[(DmlTask, "ts")]),
-        environment(
-            "floor",
-            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
-        ),
-        read("tail", of=[(DmlTaskQueue, "entered")]),
-        read("place", of=[(DmlTask, "place")]),
-        read("active", of=[(DmlTaskQueue, "active")]),
-        read("carried", "unknown", of=[(DmlTask, "outcomes")], why="the log is simulated"),
-        read("caller", of=[(DmlTask, "left"), (DmlTask, "error")]),
-        read("notices", of=[(Notice, "times")]),
-    ),
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "reported": "nothing is reported in these programs",
+        "floor": "a history: what the oracle had answered when the question was asked; nobody keeps it",
+        "carried, unknown": "the log is simulated",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

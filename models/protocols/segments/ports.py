@@ -20,7 +20,7 @@ class WritePlan(NamedTuple):
     """A write of the log: its timestamp, and the segment of its row; None for a delete."""
 
     ts: int
-    segment: int | None
+    segment: int | None = None
 
     def message(self, number: int) -> LogMessage:
         """Its message. The number is the row's text, or the level-zero segment that is not used."""

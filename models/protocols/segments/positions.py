@@ -8,13 +8,13 @@ it, or is ahead.
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from tidemark.impl.querynode.query_node import QueryNodeParts
 from tidemark.impl.types import BinlogRecord, EndPosition, SegmentRecord
 from tidemark.models.protocols.common.growing_log import LOG
-from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored, WritePlan
+from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored
 from tidemark.models.protocols.segments.positions_refinement import (
     SPECIFICATION,
     FilterView,
@@ -24,6 +24,7 @@ from tidemark.models.protocols.segments.positions_refinement import (
 )
 from tidemark.models.protocols.segments.program import NODE, SegmentsProgram, SegmentsScenario
 from tidemark.models.refinement.program import Abstraction
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.world import World
 
@@ -73,14 +74,20 @@ class PositionedStorage(Storage):
         return SegmentRecord(segment + 1, CHANNEL, EndPosition(upto), flushed=flushed, binlogs=files)
 
 
+class PositionsScenario(SegmentsScenario):
+    """See ``SegmentsScenario``. ``sync G N`` is stored too: the rows of segment G up to N are in files."""
+
+    protocol: str = SPECIFICATION
+
+
 class PositionsProgram(SegmentsProgram):
     """See ``SegmentsProgram``."""
 
     parts: ClassVar[QueryNodeParts] = QueryNodeParts(delegator=NotingDelegator)
 
-    def abstraction_of(self, scenario: SegmentsScenario, protocol: str) -> Abstraction:
+    def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """See SegmentsProgram."""
-        return _abstraction(scenario, protocol)
+        return _abstraction(scenario)
 
     def storage_of(self, world: World) -> Storage:
         """See SegmentsProgram."""
@@ -95,41 +102,16 @@ class PositionsProgram(SegmentsProgram):
 
 
 @functools.cache
-def _abstraction(scenario: SegmentsScenario, protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _abstraction(scenario: SegmentsScenario) -> Abstraction:
+    """A pure function of its argument: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         (entries, stored), (node, seen) = known[LOG], known[NODE]
         return abstract(entries, stored, node, seen, scenario.writes)
 
-    return Abstraction(
-        scenario.instance(protocol), values, ignored=("faults",), sound=protocol == SPECIFICATION
-    )
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def positions(
-    *,
-    writes: Sequence[Mapping[str, int]],
-    ticks: Sequence[int],
-    stored: Sequence[str],
-    since: int = 0,
-    crashes: int = 0,
-    protocol: str = SPECIFICATION,
-) -> PositionsProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        writes: by number ``ts``, and ``segment`` for a row; without it a delete.
-        ticks, since, crashes: see ``SegmentsScenario``.
-        stored: see there, and ``sync G N``: the rows of segment G up to N are in files.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = SegmentsScenario(
-        writes=tuple(WritePlan(plan["ts"], plan.get("segment")) for plan in writes),
-        ticks=tuple(ticks),
-        stored=tuple(stored),
-        since=since,
-        crashes=crashes,
-    )
-    return PositionsProgram(scenario, protocol=protocol)
+positions = program(PositionsProgram, PositionsScenario)

@@ -1,18 +1,7 @@
 """From a live query node to the state of ``SealedAreClosed`` (``mutants/positions.py``).
 
-What is not listed is read as in ``tidemark.models.protocols.segments.refinement``. Until the stream begins,
+Everything else is read as in ``tidemark.models.protocols.segments.refinement``. Until the stream begins,
 ``excluded`` and ``closed`` are what the description says: nothing asks the filter before.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-position               what the coordinator knows
-taken                  the positions of the description with which the channel was taken up; of a segment in
-                       ``ShardDelegator.sealed`` that of its record, which moves no more
-excluded, closed       ``ExcludedSegments.upto``: a timestamp, or everything. One below the beginning of the
-                       stream excludes nothing, be it forgotten or not
-twice                  a row that was given to a segment in ``ShardDelegator.growing`` which has it
-=====================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -21,13 +10,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.excluded import EVERYTHING, ExcludedSegments
+from tidemark.impl.querynode.excluded import EVERYTHING
 from tidemark.impl.querynode.segments import Segment
 from tidemark.impl.types import Row
 from tidemark.models.protocols.segments import refinement as base
 from tidemark.models.protocols.segments.ports import Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 SPECIFICATION = "tidemark.models.protocols.segments.mutants.positions:SealedAreClosed"
 
@@ -107,21 +96,15 @@ def _at_the_beginning(found: Stored | None, known: Mapping[int, object]) -> dict
     return {**dict(found.positions), **dict.fromkeys((*found.flushed, *known), EVERYTHING)}
 
 
-_CHANGED = {"excluded", "twice"}
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     SPECIFICATION,
-    (
-        *(row for row in base.ORIGINS.rows if not _CHANGED & set(row.variables)),
-        environment("position", why="what a data coordinator stores: simulated"),
-        environment("watching", "wanted", "start", "files_at_start", why="see the mapping without positions"),
-        read("taken", of=[(ShardDelegator, "sealed")], why="the description, and the record of a segment"),
-        read(
-            "excluded",
-            "closed",
-            of=[(ShardDelegator, "excluded"), (ExcludedSegments, "upto")],
-            why="before the stream begins, what the description says",
-        ),
-        read("twice", of=[(ShardDelegator, "growing")], why="noted by the segments of the program"),
-    ),
+    {
+        **base.ENVIRONMENT.reasons,
+        "position": "what a data coordinator stores: simulated",
+        "watching, wanted, start, files_at_start": "see the mapping without positions",
+        "taken": "the description, and the record of a segment",
+        "excluded, closed": "before the stream begins, what the description says",
+        "twice": "noted by the segments of the program",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

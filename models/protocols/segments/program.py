@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Mapping
 from typing import Any, ClassVar
 
 from tidemark.impl.errors import StoreError
@@ -28,8 +27,9 @@ from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.ports import CHANNEL, KEY, Storage, Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -40,12 +40,11 @@ ANSWERS = "a_read_finds_what_was_written"
 a search finds the latest one of a key, and a read of no keys none."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentsScenario:
+class SegmentsScenario(Scenario):
     """What happens in a program of segments.
 
     Attributes:
-        writes: by number. What is in the log comes in the order of time.
+        writes: by number ``ts``, and ``segment`` for a row. What is in the log comes in the order of time.
         ticks: the ticks.
         stored: what is stored, one after the other: ``save W`` (a row or a delete), ``store N``,
             ``store_deletes N``, ``flush N``, ``flush_later N``: once the channel was taken up.
@@ -54,6 +53,7 @@ class SegmentsScenario:
         crashes: budget of crashes of the node.
         failures: so many reads of files may fail.
         attempts: how often the node tries to load a listed segment.
+        protocol: the specification, or a variant of it.
     """
 
     writes: tuple[WritePlan, ...]
@@ -64,16 +64,17 @@ class SegmentsScenario:
     crashes: int = 0
     failures: int = 0
     attempts: int = 1
+    protocol: str = SPECIFICATION
 
     @property
     def flushes(self) -> tuple[int, ...]:
         """The segments that are flushed."""
         return tuple(int(step.split()[1]) for step in self.stored if step.startswith("flush"))
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification with this log."""
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Write": len(self.writes),
                 "Key": 1,
@@ -91,36 +92,26 @@ class SegmentsScenario:
 
 
 class SegmentsProgram(RefiningProgram):
-    """The log, a coordinator that stores and flushes, a query node.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """The log, a coordinator that stores and flushes, a query node."""
 
     claims = (ANSWERS,)
     table = "segments"
     parts: ClassVar[QueryNodeParts] = QueryNodeParts()
     at_rest = ("segments.service_time_follows_the_ticks",)
 
-    def __init__(
-        self,
-        scenario: SegmentsScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(self.abstraction_of(scenario, protocol))
+    def __init__(self, scenario: SegmentsScenario) -> None:
+        super().__init__(self.abstraction_of(scenario))
         self.scenario = scenario
         crashable = frozenset({NODE} if scenario.crashes else ())
-        self.settings = Settings(faults=FaultBudget(crashes=scenario.crashes), crashable=crashable)
+        self.settings = Settings(faults=scenario.faults, crashable=crashable)
         self.node: QueryNode | None = None
         self.described: Stored | None = None
         self.loads: dict[int, int] = {}
         self._living = 0
 
-    def abstraction_of(self, scenario: SegmentsScenario, protocol: str) -> Abstraction:
+    def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario, protocol)
+        return _abstraction(scenario)
 
     def storage_of(self, world: World) -> Storage:
         """The log, the records and the files."""
@@ -290,46 +281,16 @@ async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
 
 
 @functools.cache
-def _abstraction(scenario: SegmentsScenario, protocol: str) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _abstraction(scenario: SegmentsScenario) -> Abstraction:
+    """A pure function of its argument: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         entries, stored = known[LOG]
         return abstract(entries, stored, known[NODE], scenario.writes)
 
-    return Abstraction(
-        scenario.instance(protocol), values, ignored=("faults",), sound=protocol == SPECIFICATION
-    )
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def segments(
-    *,
-    writes: Sequence[Mapping[str, int]],
-    ticks: Sequence[int],
-    stored: Sequence[str],
-    since: int = 0,
-    trims: int = 0,
-    crashes: int = 0,
-    failures: int = 0,
-    attempts: int = 1,
-    protocol: str = SPECIFICATION,
-) -> SegmentsProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        writes: by number ``ts``, and ``segment`` for a row; without it a delete.
-        ticks, stored, since, trims, crashes, failures, attempts: see ``SegmentsScenario``.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = SegmentsScenario(
-        writes=tuple(WritePlan(plan["ts"], plan.get("segment")) for plan in writes),
-        ticks=tuple(ticks),
-        stored=tuple(stored),
-        since=since,
-        trims=trims,
-        crashes=crashes,
-        failures=failures,
-        attempts=attempts,
-    )
-    return SegmentsProgram(scenario, protocol=protocol)
+segments = program(SegmentsProgram, SegmentsScenario)

@@ -1,27 +1,4 @@
-"""From a live query node, the log and what is stored to the state of ``tidemark.spec.segments``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-logged, ts, tick       the entries of the log
-checkpoint,            what the coordinator knows
-delete_checkpoint,
-flushed, filed
-watching, start,       the description with which the channel was taken up
-files_at_start,
-excluded, wanted
-pack, applied          ``ShardPipeline.pack``; what lies up to it and waits no more
-safe                   ``ServiceTime.value``, once a pack has raised it
-grown                  ``ShardDelegator.growing``; before it has read them, the rows of the files. What is
-                       sealed has none
-buffer                 ``DeleteBuffer.kept``, without those that came with files
-load, files_upto       the request that was made, until its segment is in ``ShardDelegator.sealed``; of a
-                       listed segment ``ShardDelegator.begun``, and the description
-knows                  the deletes of a segment in ``ShardDelegator.sealed``
-twice                  nothing: a segment takes no copy of a row
-faults                 left out: it only counts
-=====================  =====================================================================================
-"""
+"""From a live query node, the log and what is stored to the state of ``tidemark.spec.segments``."""
 
 from __future__ import annotations
 
@@ -30,11 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.pipeline import ShardPipeline
-from tidemark.impl.querynode.segments import Segment
 from tidemark.models.protocols.segments.ports import KEY, Stored, WritePlan, number_of
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 @dataclass(frozen=True)
@@ -132,39 +107,17 @@ def abstract(
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/segments:Segments",
-    (
-        environment("logged", "ts", "tick", why="the log is simulated"),
-        environment(
-            "checkpoint",
-            "delete_checkpoint",
-            "flushed",
-            "filed",
-            why="what a data coordinator stores: simulated",
+    {
+        "logged, ts, tick": "the log is simulated",
+        "checkpoint, delete_checkpoint, flushed, filed": "what a data coordinator stores: simulated",
+        "watching, wanted, start, files_at_start, excluded": (
+            "the description with which the channel was taken up: what the program has given the node"
         ),
-        environment(
-            "watching",
-            "wanted",
-            "start",
-            "files_at_start",
-            "excluded",
-            why="the description with which the channel was taken up: what the program has given the node",
-        ),
-        read("pack", of=[(ShardPipeline, "pack")]),
-        read("applied", of=[(ShardPipeline, "pack"), (ShardPipeline, "waiting")]),
-        read("safe", of=[(ShardDelegator, "service_time")]),
-        read("grown", of=[(ShardDelegator, "growing")], why="before they are read, the rows of the files"),
-        read("buffer", of=[(ShardDelegator, "deletes"), (DeleteBuffer, "kept")]),
-        read(
-            "load",
-            "files_upto",
-            of=[(ShardDelegator, "sealed"), (ShardDelegator, "begun")],
-            why="the requests that were made",
-        ),
-        read("knows", of=[(ShardDelegator, "sealed"), (Segment, "deletes")]),
-        environment("twice", why="nothing: a segment of this implementation takes no copy of a row"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+        "grown": "before they are read, the rows of the files",
+        "load, files_upto": "the requests that were made",
+        "twice": "nothing: a segment of this implementation takes no copy of a row",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,20 +1,5 @@
 """From the session store, the logs and the live objects of a root coordinator to the state of
 ``tidemark.spec.sessions``.
-
-===================  =======================================================================================
-specification        implementation
-===================  =======================================================================================
-revision, began,     every change that was ever in the store's table of changes
-ended
-compacted            what is no longer in it
-fenced               ``Fences.fence`` has returned
-admitted             ``TimeTickSync.accepted``, of any incarnation
-phase                begun when ``take_over`` is called, listed when its list is read, serving when it returns
-first                the revision of the store when it was begun, then that of the list
-seen, view           the list; then ``SessionWatch.revision`` and ``TimeTickSync.entries``. The end of a
-                     session that the synchroniser has not taken in is not seen yet
-faults               left out: it counts
-===================  =======================================================================================
 """
 
 from __future__ import annotations
@@ -24,10 +9,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.rootcoord.ports import SessionEvent
-from tidemark.impl.rootcoord.session_watch import SessionWatch
-from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.values.report import SourceId
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 class StoreView(NamedTuple):
@@ -83,26 +66,15 @@ def _known(store: StoreView, coordinator: CoordinatorView) -> tuple[int, tuple[S
     return revision - 1 if last.source in entries else revision, entries
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/sessions:Sessions",
-    (
-        environment(
-            "revision",
-            "began",
-            "ended",
-            "compacted",
-            why="rows of SqliteSessions, or keys of EtcdSessions: read by a query",
+    {
+        "revision, began, ended, compacted": (
+            "rows of SqliteSessions, or keys of EtcdSessions: read by a query"
         ),
-        environment("fenced", why="the logs are simulated: Fences.fence has returned"),
-        read("admitted", of=[(TimeTickSync, "accepted")]),
-        environment("phase", "first", why="when take_over was called, has listed, and has returned: noted"),
-        read(
-            "seen",
-            "view",
-            of=[(SessionWatch, "revision"), (TimeTickSync, "entries")],
-            why="before the coordinator serves: what its list has read, noted",
-        ),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+        "fenced": "the logs are simulated: Fences.fence has returned",
+        "phase, first": "when take_over was called, has listed, and has returned: noted",
+        "seen, view": "before the coordinator serves: what its list has read, noted",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

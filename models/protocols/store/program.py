@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Coroutine, Hashable, Mapping
-from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError
@@ -17,9 +16,10 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.store.cells import MACHINE, Cell, Client, ElectorClient
 from tidemark.models.protocols.store.refinement import Held, Looking, Saving, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.files import InjectedDiskError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -38,8 +38,7 @@ T = TypeVar("T")
 STORES = "tidemark.spec.store.variants.other_rules"
 
 
-@dataclass(frozen=True, kw_only=True)
-class StoreScenario:
+class StoreScenario(Scenario):
     """What the users of a store do.
 
     Attributes:
@@ -48,14 +47,18 @@ class StoreScenario:
             comes after a campaign that was lost is left out.
         after: the users after a power failure.
         terms: how many terms may begin.
-        faults: budget of faults.
+        crashes: power failures.
+        storage_lost_acks: operations of a remote store that are done and reported as failed.
     """
 
     values: tuple[int, ...]
     users: tuple[tuple[str, ...], ...]
     after: tuple[tuple[str, ...], ...] = ()
     terms: int = 0
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
+    torn_writes: int = 0
 
     @property
     def reads(self) -> int:
@@ -64,7 +67,7 @@ class StoreScenario:
 
     def settings(self) -> Settings:
         """The bounds of the world."""
-        return Settings(faults=self.faults, crashable=frozenset({MACHINE} if self.faults.crashes else ()))
+        return Settings(faults=self.faults, crashable=frozenset({MACHINE} if self.crashes else ()))
 
     def instance(self, protocol: str) -> Instance:
         """The instance of the specification that the steps must follow."""

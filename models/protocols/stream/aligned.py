@@ -9,14 +9,19 @@ from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.values.messages import ChannelMessage
 from tidemark.models.protocols.stream.program import (
     PACKS_MEET,
-    SPECIFICATION,
     StreamProgram,
     StreamScenario,
 )
-from tidemark.models.simulation.settings import FaultBudget
+from tidemark.models.refinement.scenario import program
 
 PACKS_END = "a_pack_ends_when_it_may_not_grow"
 """Claim id: a pack that may grow gets the next tick, or has waited long enough; another one does not."""
+
+
+class AlignedScenario(StreamScenario):
+    """What happens in a program of several channels, or of one whose packs grow."""
+
+    consumer_class = AlignedConsumer
 
 
 class AlignedProgram(StreamProgram):
@@ -40,7 +45,7 @@ class AlignedProgram(StreamProgram):
 
     def _objection_to(self, pack: AlignedPack, pursuit: Pursuit, waited: float) -> str:
         start, finish = pack.start.ts, pack.finish.ts
-        channels = range(self.scenario.channels)
+        channels = range(len(self.scenario.names))
         ticks = {tick for channel in channels for tick in self.scenario.ticks_of(channel)}
         for tick in sorted(tick for tick in ticks if start < tick < finish):
             if not self._is_behind(tick, [message for message in pack.messages if message.ts <= tick]):
@@ -56,45 +61,8 @@ class AlignedProgram(StreamProgram):
         return tick < (scenario.pursues or 0) and len(messages) < scenario.at_most
 
     def _drops(self, pack: AlignedPack) -> bool:
-        drops = [self._message(number)[1] for number in self.scenario.drops]
+        drops = [self._message(number)[1] for number in self.scenario.dropping]
         return any(message in drops for message in pack.messages)
 
 
-def aligned(
-    *,
-    messages: Sequence[int],
-    ticks: Sequence[int],
-    copies: Sequence[int] = (),
-    start: int = 0,
-    channels: int = 1,
-    channel: Sequence[int] = (),
-    drops: Sequence[int] = (),
-    creates: Sequence[int] = (),
-    pursues: int | None = None,
-    at_most: int = 100,
-    crashes: int = 0,
-    unknown_stores: int = 0,
-    protocol: str = SPECIFICATION,
-) -> StreamProgram:
-    """Return a program with a consumer of several channels, or one that pursues.
-
-    Args:
-        messages, ticks, copies, start, crashes, unknown_stores: see ``stream``; each channel gets all ticks.
-        channels, channel, drops, creates, pursues, at_most: see ``StreamScenario``.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = StreamScenario(
-        messages=tuple(messages),
-        copies=tuple(copies),
-        ticks=tuple(ticks),
-        start=start,
-        channels=channels,
-        channel=tuple(channel),
-        drops=tuple(drops),
-        creates=tuple(creates),
-        aligned=True,
-        pursues=pursues,
-        at_most=at_most,
-        faults=FaultBudget(crashes=crashes, storage_lost_acks=unknown_stores),
-    )
-    return AlignedProgram(scenario, consumer=AlignedConsumer, protocol=protocol)
+aligned = program(AlignedProgram, AlignedScenario)

@@ -25,8 +25,9 @@ from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.stream.ports import SINK, Sink, message_of, number_of
 from tidemark.models.protocols.stream.program import CONSUMER, PACKS_MEET, StreamProgram, StreamScenario
 from tidemark.models.protocols.stream.refinement import Entries
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -62,19 +63,24 @@ class _UntilItGrows:
         await self._log.read(len(self._log.entries) + 1)
 
 
-class EdgeProgram(StreamProgram):
-    """A broker with its producers, and a consumer that stores its packs.
+class EdgeScenario(StreamScenario):
+    """What happens. Crashes are cancellations of the consumer, wherever it waits.
 
-    Args:
-        scenario: what happens; its crashes are the cancellations of the consumer.
+    Attributes:
         follows: the consumer reads the file of the log, as another process does.
     """
 
+    follows: bool = False
+
+
+class EdgeProgram(StreamProgram):
+    """A broker with its producers, and a consumer that stores its packs."""
+
     claims = (PACKS_MEET, DURABLE)
 
-    def __init__(self, scenario: StreamScenario, *, follows: bool) -> None:
+    def __init__(self, scenario: EdgeScenario) -> None:
         super().__init__(scenario)
-        self.follows = follows
+        self.follows = scenario.follows
         self.reader: FileEntryLog | None = None
         self.settings = Settings()
         self.broker: Broker | None = None
@@ -108,7 +114,7 @@ class EdgeProgram(StreamProgram):
 
     async def _read(self, process: Process) -> None:
         """Consume. Whoever is cancelled is followed by another one."""
-        for _ in range(self.scenario.faults.crashes):
+        for _ in range(self.scenario.crashes):
             reading = asyncio.create_task(self._run_consumer(process), name="consumer")
             await process.point("cancel")
             if self.pack is not None:
@@ -191,22 +197,4 @@ async def _append(
             await log.append(_SOURCE, message)
 
 
-def edge(
-    *,
-    messages: Sequence[int],
-    ticks: Sequence[int],
-    start: int = 0,
-    cancels: int = 0,
-    follows: bool = False,
-) -> EdgeProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        messages, ticks, start: see ``StreamScenario``.
-        cancels: how often the consumer may be cancelled, wherever it waits.
-        follows: see ``EdgeProgram``.
-    """
-    scenario = StreamScenario(
-        messages=tuple(messages), ticks=tuple(ticks), start=start, faults=FaultBudget(crashes=cancels)
-    )
-    return EdgeProgram(scenario, follows=follows)
+edge = program(EdgeProgram, EdgeScenario)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.config import Pursuit
@@ -29,10 +28,11 @@ from tidemark.models.protocols.stream.refinement import (
     consumer_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import FaultBudget, Settings
+from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -50,8 +50,7 @@ _LAG = 5
 """A consumer is behind if its tick is older than this."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamScenario:
+class StreamScenario(Scenario):
     """What happens in a program of the stream.
 
     Attributes:
@@ -61,16 +60,20 @@ class StreamScenario:
         ticks: the ticks, in their order.
         own_ticks: by channel its ticks, if they have ticks of their own; empty: each gets all ticks.
         start: timestamp of the first position.
-        channels: how many there are.
+        channels: how many there are, unless they have ticks of their own.
         channel: by message its channel; empty: all of them are in the first.
-        drops: messages that drop a collection.
+        dropping: messages that drop a collection.
         creates: messages that create one.
-        aligned: the consumer reads several channels, or pursues.
         pursues: packs grow while their tick is below this; None: they have one tick.
         at_most: a pack that has so many messages grows no more.
         late: a message may come after a tick that is above it.
-        faults: crashes of the consumer, and packs of which it does not learn whether they are stored.
+        crashes: budget of crashes of the consumer.
+        storage_failures: budget of packs that are not stored.
+        storage_lost_acks: budget of packs that are stored, and reported as failed.
+        protocol: the specification that each step must follow; where messages may be late a variant of it.
     """
+
+    consumer_class: ClassVar[type[Consumer]] = ChannelConsumer
 
     messages: tuple[int, ...]
     copies: tuple[int, ...] = ()
@@ -79,18 +82,20 @@ class StreamScenario:
     start: int = 0
     channels: int = 1
     channel: tuple[int, ...] = ()
-    drops: tuple[int, ...] = ()
+    dropping: tuple[int, ...] = ()
     creates: tuple[int, ...] = ()
-    aligned: bool = False
     pursues: int | None = None
     at_most: int = 100
     late: bool = False
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def names(self) -> tuple[ChannelName, ...]:
         """The channels."""
-        return tuple(f"log{channel or ''}" for channel in range(self.channels))
+        return tuple(f"log{channel or ''}" for channel in range(len(self.own_ticks) or self.channels))
 
     def ticks_of(self, channel: int) -> tuple[int, ...]:
         """The ticks of a channel."""
@@ -100,8 +105,9 @@ class StreamScenario:
         """The channel of a message."""
         return self.channel[message] if self.channel else 0
 
-    def consumer(self, made: type[Consumer], log: EntryLog, position: Position) -> Consumer:
+    def consumer(self, log: EntryLog, position: Position) -> Consumer:
         """A consumer that goes on from a position."""
+        made = self.consumer_class
         if not issubclass(made, AlignedConsumer):
             assert isinstance(position, StreamPosition)
             return made(log=log, channel=self.names[0], position=position)
@@ -119,34 +125,33 @@ class StreamScenario:
     @property
     def first(self) -> Position:
         """The first position."""
-        return AlignedPosition(self.start) if self.aligned else StreamPosition(0, self.start)
+        several = issubclass(self.consumer_class, AlignedConsumer)
+        return AlignedPosition(self.start) if several else StreamPosition(0, self.start)
 
     @property
     def places(self) -> int:
         """How many places a log may have."""
-        ticks = max(len(self.ticks_of(channel)) for channel in range(self.channels))
+        ticks = max(len(self.ticks_of(channel)) for channel in range(len(self.names)))
         return len(self.messages) + len(self.copies) + ticks
 
     def settings(self) -> Settings:
         """The bounds of the world."""
-        crashable = frozenset({CONSUMER} if self.faults.crashes else ())
-        return Settings(faults=self.faults, crashable=crashable)
+        return Settings(faults=self.faults, crashable=frozenset({CONSUMER} if self.crashes else ()))
 
-    def instance(self, protocol: str) -> Instance:
-        """The bounded instance of a specification with this log."""
-        faults = self.faults
+    def instance(self) -> Instance:
+        """The bounded instance of the specification with this log."""
         return Instance(
-            protocol,
+            LATE if self.late and self.protocol == SPECIFICATION else self.protocol,
             bounds={
-                "Channel": self.channels,
+                "Channel": len(self.names),
                 "Message": len(self.messages),
-                "Ts": max(*self.messages, *(v for c in range(self.channels) for v in self.ticks_of(c))),
+                "Ts": max(*self.messages, *(v for c in range(len(self.names)) for v in self.ticks_of(c))),
                 "Place": self.places,
-                "Faults": faults.crashes + faults.storage_failures + faults.storage_lost_acks,
+                "Faults": self.crashes + self.storage_failures + self.storage_lost_acks,
             },
             constants={
                 "channel": [self.channel_of(number) for number in range(len(self.messages))],
-                "drops": [number in self.drops for number in range(len(self.messages))],
+                "drops": [number in self.dropping for number in range(len(self.messages))],
                 "start": self.start,
                 **({"PROMISE": False, "PURSUIT": False} if self.late else {}),
             },
@@ -166,27 +171,14 @@ class _Logs:
 
 
 class StreamProgram(RefiningProgram):
-    """Logs with their producers, and a consumer that stores its packs.
-
-    Args:
-        scenario: what happens.
-        consumer: class of the consumer.
-        protocol: the specification that each step must follow.
-    """
+    """Logs with their producers, and a consumer that stores its packs."""
 
     claims: tuple[str, ...] = (PACKS_MEET,)
     table = "stream"
     at_rest: tuple[str, ...] = ("stream.every_message_is_stored",)
 
-    def __init__(
-        self,
-        scenario: StreamScenario,
-        *,
-        consumer: type[Consumer] = ChannelConsumer,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        abstraction = _abstraction(scenario, consumer, protocol, present())  # type: ignore[arg-type]  # a class can be hashed
-        super().__init__(abstraction)
+    def __init__(self, scenario: StreamScenario) -> None:
+        super().__init__(_abstraction(scenario, present()))
         self.scenario = scenario
         self.settings = scenario.settings()
         if scenario.late:
@@ -195,7 +187,6 @@ class StreamProgram(RefiningProgram):
         self.pack: StreamPack | AlignedPack | None = None
         self.lost = 0
         self._living = 0
-        self._consumer_class = consumer
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -220,7 +211,7 @@ class StreamProgram(RefiningProgram):
     def _message(self, number: int) -> tuple[Log, ChannelMessage]:
         """A message, and the log in which it comes."""
         scenario = self.scenario
-        text = "drop" if number in scenario.drops else "create" if number in scenario.creates else ""
+        text = "drop" if number in scenario.dropping else "create" if number in scenario.creates else ""
         message = message_of(number, scenario.messages[number], text=text)
         return self.logs[scenario.channel_of(number)], message
 
@@ -233,9 +224,7 @@ class StreamProgram(RefiningProgram):
         self.consumer, self.pack = None, None
         while True:
             position = await self.sink.load(self.world)
-            consumer = self.consumer = self.scenario.consumer(
-                self._consumer_class, self.entry_log(process), position
-            )
+            consumer = self.consumer = self.scenario.consumer(self.entry_log(process), position)
             try:
                 await self._store_packs(consumer, process)
             except (StorageFailedError, StorageUnknownError):
@@ -312,9 +301,7 @@ _NOTHING = _NoLog()
 
 
 @functools.cache
-def _abstraction(
-    scenario: StreamScenario, consumer: type[Consumer], protocol: str, patch: Patch | None
-) -> Abstraction:
+def _abstraction(scenario: StreamScenario, patch: Patch | None) -> Abstraction:
     """A pure function of its arguments: it may outlive executions. ``patch``: it makes consumers."""
     del patch
 
@@ -325,7 +312,7 @@ def _abstraction(
         stored = known[f"store {SINK}/stored"]
         if view is None:
             try:
-                view = consumer_view(scenario.consumer(consumer, _NOTHING, stored.position), None)
+                view = consumer_view(scenario.consumer(_NOTHING, stored.position), None)
             except (TypeError, ValueError) as wrong:
                 raise NoCounterpartError(f"no consumer goes on from {stored.position}: {wrong}") from wrong
         return abstract(
@@ -337,41 +324,8 @@ def _abstraction(
             faults=lost,
         )
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol in SOUND)
+    instance = scenario.instance()
+    return Abstraction(instance, values, sound=instance.protocol in SOUND)
 
 
-def stream(
-    *,
-    messages: Sequence[int],
-    copies: Sequence[int] = (),
-    ticks: Sequence[int] = (),
-    start: int = 0,
-    crashes: int = 0,
-    failed_stores: int = 0,
-    unknown_stores: int = 0,
-    late: bool = False,
-    protocol: str | None = None,
-) -> StreamProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        messages: by message its timestamp.
-        copies: messages that are appended twice.
-        ticks: the ticks, in their order.
-        start: timestamp of the first position.
-        crashes: budget of crashes of the consumer.
-        failed_stores: budget of packs that are not stored.
-        unknown_stores: budget of packs that are stored, and reported as failed.
-        late: a message may come after a tick that is above it.
-        protocol: a variant of the specification; None: the specification, or that of late messages.
-    """
-    scenario = StreamScenario(
-        messages=tuple(messages),
-        copies=tuple(copies),
-        ticks=tuple(ticks),
-        start=start,
-        late=late,
-        faults=FaultBudget(crashes=crashes, storage_failures=failed_stores, storage_lost_acks=unknown_stores),
-    )
-    followed = protocol or (LATE if late else SPECIFICATION)
-    return StreamProgram(scenario, protocol=followed)
+stream = program(StreamProgram, StreamScenario)

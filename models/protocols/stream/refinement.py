@@ -1,21 +1,4 @@
-"""From a live consumer, its logs and what is stored of its packs to the state of ``tidemark.spec.stream``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-end, place, again,     the entries of the logs
-ts, tick_at, highest
-read, at, seeking,     ``ChannelReader``, one for each channel; while there is no consumer, that of a new
-buffered               one at the stored position
-last                   ``ChannelConsumer`` or ``AlignedConsumer``
-held, next_ts,         the pack that ``next_pack`` has given, until it is stored; before that the one that an
-next_place             ``AlignedConsumer`` lets grow
-done, twice,           what is stored
-position_ts,
-position_place
-faults                 noted: how often the memory was lost
-=====================  =====================================================================================
-"""
+"""From a live consumer, its logs and what is stored of its packs to the state of ``tidemark.spec.stream``."""
 
 from __future__ import annotations
 
@@ -26,9 +9,8 @@ from typing import Any
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack, AlignedPosition
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPack, StreamPosition
-from tidemark.impl.stream.reader import ChannelReader
 from tidemark.models.protocols.stream.ports import Stored, number_of
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.step import NoCounterpartError
 
 Entries = tuple[tuple[str, int, int], ...]
@@ -137,38 +119,15 @@ def _logs(logs: Sequence[Entries], messages: int, places: int) -> dict[str, Any]
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/stream:Stream",
-    (
-        environment(
-            "end",
-            "place",
-            "again",
-            "ts",
-            "tick_at",
-            "highest",
-            why="the logs; ChannelLog.entries, as far as they are forced, in the programs over the broker",
+    {
+        "end, place, again, ts, tick_at, highest": (
+            "the logs; ChannelLog.entries, as far as they are forced, in the programs over the broker"
         ),
-        read("read", of=[(ChannelReader, "read")]),
-        read("at", of=[(ChannelReader, "tick")]),
-        read("seeking", of=[(ChannelReader, "seeking")]),
-        read("buffered", of=[(ChannelReader, "buffered")]),
-        read("last", of=[(ChannelConsumer, "last"), (AlignedConsumer, "last")]),
-        read(
-            "held",
-            "next_ts",
-            "next_place",
-            of=[(AlignedConsumer, "pack"), (StreamPack, "messages"), (StreamPack, "finish")],
-            why="the pack that was given last is kept by the program until it is stored",
-        ),
-        environment(
-            "done",
-            "twice",
-            "position_ts",
-            "position_place",
-            why="what whoever takes the packs has stored: simulated",
-        ),
-        environment("faults", why="how often the memory was lost: noted by the program"),
-    ),
+        "held, next_ts, next_place": "the pack that was given last is kept by the program until it is stored",
+        "done, twice, position_ts, position_place": "what whoever takes the packs has stored: simulated",
+        "faults": "how often the memory was lost: noted by the program",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,7 +1,5 @@
 """From the live objects of a streaming node, its log and its stores to the state of
 ``tidemark.spec.streaming``.
-
-``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations
@@ -10,15 +8,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.storage.fenced_log import FencedLog
-from tidemark.impl.streaming.ack_manager import AckManager
-from tidemark.impl.streaming.flusher import Flusher
-from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.term import OpenTerm
-from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.values import Append, AppendStage
 from tidemark.models.protocols.streaming.ports import Place
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 class AppendView(NamedTuple):
@@ -120,26 +113,15 @@ def _copy(place: int, stored: frozenset[int], term: TermView) -> str:
     return "buffered" if place in term.buffered else "none"
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/streaming:Streaming",
-    (
-        read("issued", of=[(Append, "ts"), (AckManager, "passed")]),
-        read("stage", of=[(Append, "stage")], why="whether its message is in the log: noted there"),
-        read("ts", of=[(Append, "ts")]),
-        read("since", of=[(Append, "since")]),
-        read("mine", of=[(Append, "term"), (OpenTerm, "opening")]),
-        read("is_open", of=[(OpenTerm, "closed")], why="whether the process lives"),
-        read("passed", of=[(AckManager, "passed")]),
-        read("confirmed", of=[(AckManager, "confirmed")]),
-        read(
-            "to_write", of=[(TimeTickOperator, "to_write")], why="whether the tick is in the log: noted there"
-        ),
-        environment("end", "place", "tick", why="what came to the log: noted in its order"),
-        read("cut", of=[(FencedLog, "cut")]),
-        read("reading", of=[(Flusher, "reading"), (RecoveryStorage, "start")]),
-        read("copy", of=[(Flusher, "buffered")], why="what is stored, the simulated stores say"),
-        environment("flusher", "recovery", why="the stored checkpoints, in simulated stores"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "stage": "whether its message is in the log: noted there",
+        "is_open": "whether the process lives",
+        "to_write": "whether the tick is in the log: noted there",
+        "end, place, tick": "what came to the log: noted in its order",
+        "copy": "what is stored, the simulated stores say",
+        "flusher, recovery": "the stored checkpoints, in simulated stores",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -1,25 +1,7 @@
 """From the broker's logs, the session store and the live objects of coordinators to the state of
 ``tidemark.models.protocols.timetick.mutants.edges:OverTheEdges``.
 
-What is not listed is read as in ``tidemark.models.protocols.timetick.refinement``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-message, ts            what the sources have noted; in the log or not, ``ChannelLog.entries`` say. Of the DDL
-                       source of a coordinator that has crashed: on its way until the log has told its
-                       successor that it refuses it
-session, fenced        the rows of ``SqliteSessions``
-shut                   a coordinator has the answer of ``Broker.fence``
-listed                 what the first transaction of ``SqliteSessions.take_over`` has read
-closed                 a successor has the answer of ``CoordinatorStreams.last_tick``: the log refuses the
-                       predecessor
-has_read, seen         the same of the coordinator that starts now, and what the answer was
-stray                  the tick that the predecessor was sending when it crashed, until its log has it or is
-                       closed
-to_send, last, synced  ``TickSender``; a tick that is in its log counts, though its sender has not heard of it
-tick, highest          the ticks in ``ChannelLog.entries``
-=====================  =====================================================================================
+Everything else is read as in ``tidemark.models.protocols.timetick.refinement``.
 """
 
 from __future__ import annotations
@@ -28,13 +10,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
-from tidemark.impl.broker.broker import Broker, CoordinatorStreams
-from tidemark.impl.broker.channel_log import ChannelLog
-from tidemark.impl.broker.sessions import SqliteSessions
-from tidemark.impl.rootcoord.root_coord import RootCoord
-from tidemark.impl.rootcoord.round_queue import RoundQueue
-from tidemark.impl.rootcoord.tick_sender import TickSender
-from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.values.report import DDL_SOURCE, SourceId
 from tidemark.models.protocols.timetick.refinement import (
     CoordinatorView,
@@ -45,7 +20,7 @@ from tidemark.models.protocols.timetick.refinement import (
     Whole,
     abstract,
 )
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 
 class EntryView(NamedTuple):
@@ -202,63 +177,22 @@ def _add_strays(
         values["message"][number], values["floor"][number], values["ts"][number] = found
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "tidemark.models.protocols.timetick.mutants.edges:OverTheEdges",
-    (
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "message, ts": "before they are in a log: what the sources, which are simulated, know of them",
+        "floor": "a history: what the oracle had answered when the question was asked; nobody keeps it",
+        "session, fenced": "rows of SqliteSessions, in a database in memory: read by a query",
+        "shut": "that a coordinator has its answer is noted by the adapter",
+        "promised": "the last report of a proxy, which is simulated",
+        "up": "whether the process lives",
+        "to_send, last, synced": (
+            "a tick counts when its log has it, though its sender has not heard of it yet"
         ),
-        read(
-            "message",
-            "ts",
-            of=[(ChannelLog, "entries")],
-            why="before they are in a log: what the sources, which are simulated, know of them",
-        ),
-        environment(
-            "floor",
-            why="a history: what the oracle had answered when the question was asked; nobody keeps it",
-        ),
-        environment(
-            "session", "fenced", why="rows of SqliteSessions, in a database in memory: read by a query"
-        ),
-        read("shut", of=[(Broker, "fence")], why="that a coordinator has its answer is noted by the adapter"),
-        read("serves", of=[(TimeTickSync, "accepted")]),
-        read("promised", of=[(RootCoord, "reporting")], why="the last report of a proxy, which is simulated"),
-        read("up", of=[(TimeTickSync, "entries")], why="whether the process lives"),
-        read("known", "entry", "entry_ts", of=[(TimeTickSync, "entries")]),
-        read("queued", "queued_ts", of=[(RoundQueue, "waiting")]),
-        read("sending", "round_ts", of=[(TickSender, "round")]),
-        read(
-            "to_send",
-            "last",
-            "synced",
-            of=[
-                (TickSender, "to_send"),
-                (TickSender, "last"),
-                (TickSender, "synced"),
-                (ChannelLog, "entries"),
-            ],
-            why="a tick counts when its log has it, though its sender has not heard of it yet",
-        ),
-        read("tick", "highest", of=[(ChannelLog, "entries")]),
-        read(
-            "stray",
-            of=[(ChannelLog, "entries"), (CoordinatorStreams, "source")],
-            why="the calls of the dead coordinator that were on their way: noted by the adapter",
-        ),
-        read(
-            "closed",
-            "has_read",
-            "seen",
-            of=[(CoordinatorStreams, "last_tick")],
-            why="that a coordinator has its answer is noted by the adapter",
-        ),
-        read(
-            "listed",
-            of=[(SqliteSessions, "take_over")],
-            why="what its first transaction has read: noted there",
-        ),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+        "stray": "the calls of the dead coordinator that were on their way: noted by the adapter",
+        "closed, has_read, seen": "that a coordinator has its answer is noted by the adapter",
+        "listed": "what its first transaction has read: noted there",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

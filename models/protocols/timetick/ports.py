@@ -185,7 +185,6 @@ class Source:
     Attributes:
         channel_of: by number of a message its channel.
         reports_left: how often it may still report.
-        upto: nothing above this is reported; None for no such bound.
         promised: the last report that it has made.
     """
 
@@ -194,7 +193,6 @@ class Source:
     channel_of: dict[int, str]
     answers: Answers
     reports_left: float = 0
-    upto: Timestamp | None = None
     messages: dict[int, MessageView] = field(default_factory=dict)
     promised: TimeTickReport | None = None
 
@@ -212,8 +210,7 @@ class Source:
 
     def values(self) -> Values:
         """Return what it would report."""
-        latest = self.answers.latest()
-        upto = latest if self.upto is None else min(self.upto, latest)
+        upto = self.answers.latest()
         return tuple(self._value(channel, upto) for channel in self.channels)
 
     def _value(self, channel: str, upto: Timestamp) -> Timestamp:

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 from tidemark.impl.rootcoord.config import RootCoordConfig
@@ -52,19 +51,18 @@ from tidemark.models.protocols.timetick.refinement import (
     coordinator_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Store
 from tidemark.models.simulation.world.world import World
 
 OTHERS = "others"
 SPECIFICATION = "tidemark.spec.timetick:TimeTick"
-_IGNORED = ("faults",)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TimeTickScenario:
+class TimeTickScenario(Scenario):
     """What happens in a root coordinator's program.
 
     Attributes:
@@ -78,9 +76,11 @@ class TimeTickScenario:
         round_capacity: rounds that may wait for the sender.
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
-        greatest: the greatest timestamp of the instance; 0 for as many as are given in this order.
         endless: all sources report for ever.
-        faults: crashes of the coordinator, and ticks whose sending fails.
+        crashes: budget of crashes of the coordinator.
+        storage_failures: budget of ticks that are not sent.
+        storage_lost_acks: budget of ticks that are sent, and reported as failed.
+        protocol: the specification that each step must follow.
     """
 
     channels: tuple[str, ...] = ("a",)
@@ -92,9 +92,11 @@ class TimeTickScenario:
     expires: tuple[SourceId, ...] = ()
     round_capacity: int = 1
     prepared: bool = False
-    greatest: int = 0
     endless: bool = False
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def ids(self) -> tuple[SourceId, ...]:
@@ -110,28 +112,31 @@ class TimeTickScenario:
         """Return the bounds of the world."""
         return Settings(
             faults=self.faults,
-            crashable=frozenset({ROOT_COORD}) if self.faults.crashes else frozenset(),
+            crashable=frozenset({ROOT_COORD}) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
         )
 
-    def instance(self, protocol: str) -> Instance:
-        """Return the bounded instance of a specification with these sources and messages."""
-        last = self.greatest or self.others + len(self.messages)
-        place = {channel: index for index, channel in enumerate(self.channels)}
+    @property
+    def channel_of(self) -> tuple[int, ...]:
+        """By message the place of its channel."""
+        return tuple(self.channels.index(channel) for _, channel in self.messages)
+
+    def instance(self) -> Instance:
+        """Return the bounded instance of the specification with these sources and messages."""
         senders = [self.proxies if sender == 0 else sender - 1 for sender, _ in self.messages]
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Source": self.proxies + 1,
                 "Channel": len(self.channels),
                 "Message": max(len(self.messages), 1),
-                "Ts": last,
+                "Ts": self.others + len(self.messages),
                 "Faults": 0,
             },
             constants={
                 "ddl": self.proxies,
                 "sender": senders or [self.proxies],
-                "channel_of": [place[channel] for _, channel in self.messages] or [0],
+                "channel_of": list(self.channel_of) or [0],
             },
             name="scheduled",
         )
@@ -153,18 +158,13 @@ class StubDdl:
 
 
 class TimeTickProgram(RefiningProgram):
-    """One root coordinator, proxies, a DDL source, the session store, and the logs.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One root coordinator, proxies, a DDL source, the session store, and the logs."""
 
     table = "timetick"
     at_rest = ("timetick.an_open_message_ends",)
 
-    def __init__(self, scenario: TimeTickScenario, *, protocol: str = SPECIFICATION) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: TimeTickScenario) -> None:
+        super().__init__(self.mapping(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.oracle = OracleProcess()
@@ -174,6 +174,10 @@ class TimeTickProgram(RefiningProgram):
         self.clocks: list[CountedClock] = []
         self.calls: list[SessionCalls] = []
         self._opened = 0
+
+    def mapping(self, scenario: TimeTickScenario) -> Abstraction:
+        """Return the refinement mapping."""
+        return _abstraction(scenario)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -270,9 +274,12 @@ class TimeTickProgram(RefiningProgram):
     # What is looked at.
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
-        """No complete round waits to be sent, or is being sent."""
+        """No complete round waits to be sent, or is being sent. A coordinator that serves knows who lives."""
         if values["queued"] or values["sending"]:
             return "a complete round is not sent"
+        for p, session in values["session"].items():
+            if values["up"] and session == "registered" and not values["known"][p]:
+                return f"the session of source {p} lives, and is not known"
         return None
 
     def element(self, name: str, value: Any) -> Any:
@@ -342,7 +349,7 @@ def memory_of(coordinator: RootCoord, clock: CountedClock) -> Hashable:
 
 
 @functools.cache
-def _abstraction(scenario: TimeTickScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: TimeTickScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     proxies, messages = scenario.ids, max(len(scenario.messages), 1)
 
@@ -362,55 +369,8 @@ def _abstraction(scenario: TimeTickScenario, protocol: str) -> Abstraction:
         )
         return abstract(whole, proxies=proxies, messages=messages)
 
-    return Abstraction(scenario.instance(protocol), values, ignored=_IGNORED, sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
 
 
-def timetick(
-    *,
-    channels: Sequence[str] = ("a",),
-    proxies: int = 1,
-    messages: Sequence[Sequence[Any]] = (),
-    reports: Sequence[int] = (1,),
-    ddl_reports: int = 1,
-    others: int = 1,
-    expires: Sequence[int] = (),
-    round_capacity: int = 1,
-    prepared: bool = False,
-    crashes: int = 0,
-    failed_sends: int = 0,
-    unknown_sends: int = 0,
-    endless: bool = False,
-    protocol: str = SPECIFICATION,
-) -> TimeTickProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        channels: names of the channels.
-        proxies: how many there are.
-        messages: by message its source (0 for the DDL source, else the number of a proxy) and its channel.
-        reports: by proxy how often it reports.
-        ddl_reports: how often the DDL source reports, in each incarnation.
-        others: how many timestamps another client is given.
-        expires: proxies that lose their lease.
-        round_capacity: rounds that may wait for the sender.
-        prepared: all proxies are registered before the coordinator begins.
-        crashes: budget of crashes of the coordinator.
-        failed_sends: budget of ticks that are not sent.
-        unknown_sends: budget of ticks that are sent, and reported as failed.
-        endless: all sources report for ever.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = TimeTickScenario(
-        channels=tuple(channels),
-        proxies=proxies,
-        messages=tuple((int(source), str(channel)) for source, channel in messages),
-        reports=tuple(reports),
-        ddl_reports=ddl_reports,
-        others=others,
-        expires=tuple(expires),
-        round_capacity=round_capacity,
-        prepared=prepared,
-        endless=endless,
-        faults=FaultBudget(crashes=crashes, storage_failures=failed_sends, storage_lost_acks=unknown_sends),
-    )
-    return TimeTickProgram(scenario, protocol=protocol)
+timetick = program(TimeTickProgram, TimeTickScenario)

@@ -1,23 +1,5 @@
 """From the live objects of a root coordinator and its surroundings to the state of
 ``tidemark.spec.timetick``.
-
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-issued                 the greatest timestamp that the oracle has answered
-message, floor, ts     what the sources have noted of their messages; in the log or not, the log says
-session, fenced        the session store
-serves                 the coordinator has accepted a report of the proxy, in any incarnation
-promised               the last report that the source has made; that of the DDL source goes with its process
-up                     the coordinator has taken over, and its process lives
-known, entry,          ``TimeTickSync.entries``
-entry_ts
-queued, queued_ts      ``RoundQueue.waiting``
-sending, round_ts,     ``TickSender.round``, ``.to_send``
-to_send
-last, synced           ``TickSender``
-tick, highest          the ticks in the logs
-=====================  =====================================================================================
 """
 
 from __future__ import annotations
@@ -27,11 +9,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tidemark.impl.rootcoord.root_coord import RootCoord
-from tidemark.impl.rootcoord.round_queue import RoundQueue
-from tidemark.impl.rootcoord.tick_sender import TickSender
-from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 Values = tuple[int, ...]
 """A value for each channel, in the order of the specification's elements."""
@@ -183,33 +162,15 @@ def _coordinator(view: CoordinatorView | None, place: dict[SourceId, int], chann
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/timetick:TimeTick",
-    (
-        environment(
-            "issued", why="the oracle is a counter of the simulated world: what it has answered to anybody"
-        ),
-        environment("message", "floor", "ts", why="the sources of messages and the logs are simulated"),
-        environment("session", "fenced", why="the session store and its fences are simulated"),
-        read("serves", of=[(TimeTickSync, "accepted")]),
-        read(
-            "promised",
-            of=[(RootCoord, "reporting")],
-            why="the last report of a proxy, which is simulated",
-        ),
-        read("up", of=[(TimeTickSync, "entries")], why="whether the process lives"),
-        read("known", "entry", "entry_ts", of=[(TimeTickSync, "entries"), (TimeTickReport, "value")]),
-        read("queued", "queued_ts", of=[(RoundQueue, "waiting")]),
-        read("sending", "round_ts", of=[(TickSender, "round")]),
-        read("to_send", of=[(TickSender, "to_send")]),
-        read("last", of=[(TickSender, "last")]),
-        read("synced", of=[(TickSender, "synced")]),
-        environment(
-            "tick",
-            "highest",
-            why="the logs of ticks are simulated; edges_refinement reads those of the broker",
-        ),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+    {
+        "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
+        "message, floor, ts": "the sources of messages and the logs are simulated",
+        "session, fenced": "the session store and its fences are simulated",
+        "promised": "the last report of a proxy, which is simulated",
+        "up": "whether the process lives",
+        "tick, highest": "the logs of ticks are simulated; edges_refinement reads those of the broker",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.broker.sessions import SqliteSessions
@@ -17,16 +17,12 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
-from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import (
     ANSWERS,
     Answers,
     CountedClock,
-    OracleCalls,
-    OracleProcess,
     Pause,
-    ask_alone,
 )
 from tidemark.models.protocols.sessions.ports import STORE
 from tidemark.models.protocols.timetick.edges import (
@@ -44,73 +40,29 @@ from tidemark.models.protocols.timetick.edges_refinement import (
     abstract_edges,
 )
 from tidemark.models.protocols.timetick.ports import ROOT_COORD, Source, run_reports
-from tidemark.models.protocols.timetick.program import OTHERS, StubDdl, memory_of
+from tidemark.models.protocols.timetick.program import (
+    OTHERS,
+    StubDdl,
+    TimeTickProgram,
+    TimeTickScenario,
+    memory_of,
+)
 from tidemark.models.protocols.timetick.refinement import MessageView, SourceView, coordinator_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.program import Abstraction
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.models.protocols.timetick.mutants.edges:OverTheEdges"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TakeoverScenario:
-    """What happens.
+class TakeoverScenario(TimeTickScenario):
+    """What happens. The session store numbers sessions as they come: there is at most one proxy."""
 
-    Attributes:
-        channels: names of the channels.
-        proxies: 0 or 1: the session store numbers sessions as they come.
-        messages: by message its source, 1 for the proxy or 0 for the DDL source, and its channel.
-        reports: how often the proxy reports. ddl_reports: how often the DDL source does, in each incarnation.
-        others: how many timestamps another client is given.
-        expires: the proxy's lease ends, at any time after it began to serve.
-        faults: crashes of the coordinator.
-    """
-
-    channels: tuple[str, ...]
-    proxies: int
-    messages: tuple[tuple[SourceId, str], ...]
-    reports: int
-    ddl_reports: int
-    others: int
-    expires: bool
-    faults: FaultBudget = field(default_factory=FaultBudget)
-
-    @property
-    def channel_of(self) -> tuple[int, ...]:
-        """By message the place of its channel."""
-        return tuple(self.channels.index(channel) for _, channel in self.messages)
-
-    def sent_by(self, source: SourceId) -> dict[int, str]:
-        """The messages of a source, by number, with their channels."""
-        wanted = 0 if source == DDL_SOURCE else source
-        return {n: channel for n, (sender, channel) in enumerate(self.messages) if sender == wanted}
-
-    def settings(self) -> Settings:
-        """The bounds of the world."""
-        return Settings(faults=self.faults, crashable=frozenset({ROOT_COORD}), clock=ClockOrder.UNTIMED)
-
-    def instance(self, protocol: str) -> Instance:
-        """The bounded instance of a specification with these sources and messages."""
-        senders = [self.proxies if sender == 0 else sender - 1 for sender, _ in self.messages]
-        return Instance(
-            protocol,
-            bounds={
-                "Source": self.proxies + 1,
-                "Channel": len(self.channels),
-                "Message": max(len(self.messages), 1),
-                "Ts": self.others + len(self.messages),
-                "Faults": 0,
-            },
-            constants={
-                "ddl": self.proxies,
-                "sender": senders or [self.proxies],
-                "channel_of": list(self.channel_of) or [0],
-            },
-            name="scheduled",
-        )
+    proxies: int = 0
+    crashes: int = 1
+    protocol: str = SPECIFICATION
 
 
 @dataclass(eq=False)
@@ -143,45 +95,29 @@ class Life:
         )
 
 
-class TakeoverProgram(RefiningProgram):
+class TakeoverProgram(TimeTickProgram):
     """A root coordinator that may crash, a proxy or none, the broker's logs, the session store."""
 
-    table = "timetick"
-
-    def __init__(self, scenario: TakeoverScenario, *, protocol: str) -> None:
-        super().__init__(_abstraction(scenario, protocol))
-        self.scenario = scenario
-        self.settings = scenario.settings()
-        self.oracle = OracleProcess()
+    def __init__(self, scenario: TimeTickScenario) -> None:
+        super().__init__(scenario)
         self.lives: list[Life] = []
+
+    def mapping(self, scenario: TimeTickScenario) -> Abstraction:
+        """Return the refinement mapping."""
+        return _abstraction(scenario)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
         self.answers = Answers(world)
-        self.sessions = FencedSessions(world, SqliteSessions)
-        self.logs = LogEdge(world, self.scenario.channels)
-        self.proxies = {
-            source: Source(
-                source,
-                self.scenario.channels,
-                self.scenario.sent_by(source),
-                self.answers,
-                self.scenario.reports,
-            )
-            for source in range(1, self.scenario.proxies + 1)
-        }
-        world.process(LOGS, self.logs.run, daemon=True)
+        self.store = FencedSessions(world, SqliteSessions)
+        self.edge = LogEdge(world, self.scenario.channels)
+        self.sources = {source: self._source(source) for source in self.scenario.ids}
+        world.process(LOGS, self.edge.run, daemon=True)
         world.process(ROOT_COORD, self._coordinate, daemon=True)
-        for source in self.proxies:
+        for source in self.sources:
             run = functools.partial(self._run_proxy, source)
             world.process(f"proxy {source}", run, daemon=True, restarts=False)
         world.process(OTHERS, self._run_others, daemon=True)
-
-    def _oracle_of(self, process: Process) -> OracleCalls:
-        return OracleCalls(process, self.world, self.answers, near=self.oracle)
-
-    async def _run_others(self, process: Process) -> None:
-        await ask_alone(process, self._oracle_of(process), self.scenario.others, "others.ask")
 
     # The coordinator.
 
@@ -203,8 +139,8 @@ class TakeoverProgram(RefiningProgram):
         clock = CountedClock(
             process, {0.2: Pause("timer.ddl", scenario.ddl_reports), 0.3: Pause("timer.dummy", 0)}
         )
-        ddl = Source(DDL_SOURCE, scenario.channels, scenario.sent_by(DDL_SOURCE), self.answers)
-        streams, sessions = StreamCalls(process, self.logs), SessionEdge(process, self.sessions)
+        ddl = self._source(DDL_SOURCE)
+        streams, sessions = StreamCalls(process, self.edge), SessionEdge(process, self.store)
         coordinator = RootCoord(
             channels=scenario.channels,
             ports=RootCoordPorts(
@@ -222,16 +158,16 @@ class TakeoverProgram(RefiningProgram):
     # The proxy.
 
     async def _run_proxy(self, number: SourceId, process: Process) -> None:
-        source = self.proxies[number]
-        given = await self.sessions.register(process.name)
+        source = self.sources[number]
+        given = await self.store.register(process.name)
         assert given == number
         serving = asyncio.Event()
         process.spawn(self._run_reports(process, source, serving), "reports")
         await serving.wait()
         for message in source.channel_of:
             process.spawn(self._write(process, source, message, "client.write"), f"client {message}")
-        if self.scenario.expires:
-            await self.sessions.end(number)
+        if number in self.scenario.expires:
+            await self.store.end(number)
 
     async def _run_reports(self, process: Process, source: Source, serving: asyncio.Event) -> None:
         async def call(report: TimeTickReport) -> None:
@@ -246,31 +182,19 @@ class TakeoverProgram(RefiningProgram):
 
     # What is looked at.
 
-    def element(self, name: str, value: Any) -> Any:
-        """Return a channel's place, a source's (the DDL source is the last one), or a message's number."""
-        if name == "c":
-            return self.scenario.channels.index(value)
-        if name == "p":
-            return (int(value) or self.scenario.proxies + 1) - 1
-        return int(value)
-
     def undone(self, values: Mapping[str, Any]) -> str | None:
         """A coordinator serves, and no complete round waits to be sent, or is being sent."""
-        if not values["up"]:
-            return "no coordinator serves"
-        if values["queued"] or values["sending"]:
-            return "a complete round is not sent"
-        return None
+        return super().undone(values) if values["up"] else "no coordinator serves"
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
         found: dict[str, Hashable] = {
             ROOT_COORD: self._lives(),
-            LOGS: self.logs.view(),
-            STORE: self.sessions.states(),
+            LOGS: self.edge.view(),
+            STORE: self.store.states(),
             ANSWERS: self.answers.answered,
         }
-        for number, source in self.proxies.items():
+        for number, source in self.sources.items():
             found[f"proxy {number}"] = source.view()
         return found
 
@@ -284,7 +208,7 @@ class TakeoverProgram(RefiningProgram):
             before=self.lives[dead[-1]].view() if dead else None,
             closed=tuple(sorted({channel for life in later for channel in life.streams.told})),
             serving=tuple(sorted(serving)),
-            shut=self.sessions.shut,
+            shut=self.store.shut,
         )
 
     def declared(self) -> Hashable:
@@ -299,18 +223,18 @@ class TakeoverProgram(RefiningProgram):
         return (
             tuple(self.observe().values()),
             memory,
-            self.logs.declared(),
-            self.sessions.gate.view(),
-            tuple(self.sessions.changes),
-            tuple(source.reports_left for source in self.proxies.values()),
+            self.edge.declared(),
+            self.store.gate.view(),
+            tuple(self.store.changes),
+            tuple(source.reports_left for source in self.sources.values()),
             self.oracle.given,
         )
 
 
 @functools.cache
-def _abstraction(scenario: TakeoverScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: TimeTickScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    instance = scenario.instance(protocol)
+    instance = scenario.instance()
     options = instance.spec.options
 
     def values(observation: Observation) -> Mapping[str, Any]:
@@ -320,7 +244,7 @@ def _abstraction(scenario: TakeoverScenario, protocol: str) -> Abstraction:
             channels=scenario.channels,
             logs=known[LOGS],
             coordinators=known[ROOT_COORD],
-            proxies={source: known[f"proxy {source}"] for source in range(1, scenario.proxies + 1)},
+            proxies={source: known[f"proxy {source}"] for source in scenario.ids},
             sessions=known[STORE],
         )
         return abstract_edges(
@@ -330,36 +254,8 @@ def _abstraction(scenario: TakeoverScenario, protocol: str) -> Abstraction:
             ddl_ends=bool(options["DDL_FENCED"]),
         )
 
-    return Abstraction(instance, values, ignored=("faults",), sound=protocol == SPECIFICATION)
+    sound = scenario.protocol == SPECIFICATION
+    return Abstraction(instance, values, ignored=("faults",), sound=sound)
 
 
-def takeover(
-    *,
-    channels: Sequence[str] = ("a",),
-    proxies: int = 0,
-    messages: Sequence[Sequence[Any]] = (),
-    reports: int = 1,
-    ddl_reports: int = 1,
-    others: int = 1,
-    expires: bool = False,
-    crashes: int = 1,
-    protocol: str = SPECIFICATION,
-) -> TakeoverProgram:
-    """Return a program by plain arguments, as the manifest gives them.
-
-    Args:
-        channels, proxies, messages, reports, ddl_reports, others, expires: see ``TakeoverScenario``.
-        crashes: budget of crashes of the coordinator.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = TakeoverScenario(
-        channels=tuple(channels),
-        proxies=proxies,
-        messages=tuple((int(source), str(channel)) for source, channel in messages),
-        reports=reports,
-        ddl_reports=ddl_reports,
-        others=others,
-        expires=expires,
-        faults=FaultBudget(crashes=crashes),
-    )
-    return TakeoverProgram(scenario, protocol=protocol)
+takeover = program(TakeoverProgram, TakeoverScenario)

@@ -1,7 +1,5 @@
 """From the live objects of a streaming node, its log and a reader to the state of
 ``tidemark.spec.transactions``.
-
-``ORIGINS`` says where each variable is read.
 """
 
 from __future__ import annotations
@@ -9,10 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tidemark.impl.storage.fenced_log import FencedLog
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage
-from tidemark.impl.streaming.transactions import Transaction, Transactions
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.models.refinement.origins import Environment
 
 TICK = "tick"
 
@@ -115,28 +111,16 @@ def abstract(
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/transactions:Transactions",
-    (
-        environment(
-            "end",
-            "tick",
-            "tick_at",
-            "begun",
-            "until",
-            "ended",
-            "commit_ts",
-            "place",
-            why="what came to the log: noted in its order",
+    {
+        "end, tick, tick_at, begun, until, ended, commit_ts, place": (
+            "what came to the log: noted in its order"
         ),
-        read("stage", of=[(Transactions, "kept")], why="what came to the log"),
-        read("sent", of=[(Transaction, "under_way")], why="what came to the log, and whose client waits"),
-        read("cut", of=[(FencedLog, "cut")]),
-        environment(
-            "origin", "start", "passed", "reading", why="the positions that the reader's program has stored"
-        ),
-        environment("delivered", why="the rows that are stored with the position: simulated"),
-        environment("faults", why="it counts faults, and is left out of the comparison"),
-    ),
+        "stage": "what came to the log",
+        "sent": "what came to the log, and whose client waits",
+        "origin, start, passed, reading": "the positions that the reader's program has stored",
+        "delivered": "the rows that are stored with the position: simulated",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

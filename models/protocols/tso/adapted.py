@@ -158,7 +158,7 @@ class AdaptedProgram(OracleProgram, ABC):
         del values
         count = len(self.scenario.names)
         lose = 0 if self.scenario.lease_rule else count - 1  # nobody comes after the last one
-        if self.scenario.faults.crashes + self.scenario.step_downs + lose >= count:
+        if self.scenario.crashes + self.scenario.step_downs + lose >= count:
             return None
         place, led = self.world.store(STORE).content()[LEADER]
         memory, lane = self.memories[place], self.world.lanes[self.scenario.names[place]]

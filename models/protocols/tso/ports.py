@@ -40,8 +40,12 @@ def store_view(store: Store) -> StoreView:
 
 def updater_of_task() -> int:
     """Which updater runs; FIRST_SAVE for the start."""
-    name = _task_name()
-    return int(name.rpartition(" ")[2]) if " update " in name else FIRST_SAVE
+    return updater_of(_task_name())
+
+
+def updater_of(task: str) -> int:
+    """The updater whose task has this name; FIRST_SAVE for another one."""
+    return int(task.rpartition(" ")[2]) if " update " in task else FIRST_SAVE
 
 
 def call_of_task() -> int | None:
@@ -64,16 +68,27 @@ class SharedStore:
         place: which of the servers it is.
         elected: called in the step in which it becomes the leader.
         others: processes that are told when the key goes.
+        conditional: a save is taken of the leader alone.
+        raises: the larger end is kept.
     """
 
     def __init__(
-        self, process: Process, place: int, *, elected: Callable[[], None], others: tuple[str, ...]
+        self,
+        process: Process,
+        place: int,
+        *,
+        elected: Callable[[], None],
+        others: tuple[str, ...],
+        conditional: bool = True,
+        raises: bool = True,
     ) -> None:
         self._process = process
         self._store = process.store(STORE)
         self._place = place
         self._elected = elected
         self._others = others
+        self._conditional = conditional
+        self._raises = raises
         self.vacant = asyncio.Event()
         self.sent: dict[int, int] = {}
         """By updater the number of the last save, unless that has failed. Numbers grow."""
@@ -128,9 +143,9 @@ class SharedStore:
             settled = dict(content[SETTLED])
             if settled.get((self._place, updater), 0) >= number:
                 return False
-            taken = self._takes(content)
+            taken = not self._conditional or content[LEADER] == (self._place, True)
             if taken:
-                content[WINDOW] = self._kept(content[WINDOW], end)
+                content[WINDOW] = max(content[WINDOW], end) if self._raises else end
             if taken or updater == FIRST_SAVE:
                 content[SETTLED] = _with(settled, (self._place, updater), number)
             return taken
@@ -147,14 +162,6 @@ class SharedStore:
 
     async def close(self) -> None:
         """Nothing to let go of."""
-
-    def _takes(self, content: dict[str, Any]) -> bool:
-        """Whether a save of this server is taken."""
-        return bool(content[LEADER] == (self._place, True))
-
-    def _kept(self, saved: int, end: int) -> int:
-        """The end of the window after a save that is taken."""
-        return max(saved, end)
 
     async def end(self) -> None:
         """The lease of this server, which serves no longer, ends. What it sent when it started and has not
@@ -219,9 +226,12 @@ class PickedClock:
         self._readings = readings
         self._loads = loads
         self.shown = 0
+        self._is_picked = False
 
     def now(self) -> int:
-        """See tidemark.impl.tso.ports.WallClock. The reading belongs to the step that has just begun."""
+        """See tidemark.impl.tso.ports.WallClock. A reading is for the step that has just begun."""
+        assert self._is_picked, "the clock is read in another step than the one that picks what it shows"
+        self._is_picked = False
         return self.shown
 
     async def point(self, name: str) -> None:
@@ -232,6 +242,7 @@ class PickedClock:
         readings = self._readings.get(name)
         if readings is not None:
             self.shown = readings[await self._process.choose(len(readings), name)]
+            self._is_picked = True
         else:
             await self._process.point(name)
 

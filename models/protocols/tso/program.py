@@ -7,6 +7,7 @@ them.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
@@ -15,8 +16,7 @@ from tidemark.impl.errors import NoTimestampError, NotLeaderError, StoreError
 from tidemark.impl.timestamp import Batch, compose, milliseconds
 from tidemark.impl.tso.oracle import Phase, Published
 from tidemark.impl.tso.ports import OraclePorts
-from tidemark.impl.tso.server import OracleParts, OracleServer
-from tidemark.models.instance import Instance
+from tidemark.impl.tso.server import OracleServer
 from tidemark.models.protocols.tso import ports
 from tidemark.models.protocols.tso.ports import STORE, Pauses, PickedClock, SharedStore
 from tidemark.models.protocols.tso.refinement import (
@@ -28,8 +28,8 @@ from tidemark.models.protocols.tso.refinement import (
     oracle_view,
 )
 from tidemark.models.protocols.tso.scenario import OracleScenario
-from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -42,10 +42,7 @@ call has loaded, and of a counter."""
 NOTHING_IS_LEFT = "nothing_is_left"
 """Claim id: an oracle whose term is over has nothing published, whatever was under way (B4)."""
 
-ENDS = (
-    "crash",
-    *(f"resume {point}" for point, action in action_table("tso").world.items() if action == "crash"),
-)
+ENDS = ("crash", "resume lease.ends", "resume watch.wakes")
 """How the labels of the steps begin in which a server ends of itself."""
 
 
@@ -102,43 +99,18 @@ class ServerMemory:
 
 
 class OracleProgram(RefiningProgram):
-    """Servers, clients and the store.
-
-    Args:
-        scenario: what happens.
-        updaters: of each server. Two are one too many.
-        store: the store as a server sees it.
-        protocol: the specification that each step must follow.
-        sound: it keeps its own properties, see ``tidemark.models.refinement.step.StepChecker``.
-        instance: of the specification; the scenario's own if absent.
-    """
+    """Servers, clients and the store."""
 
     table = "tso"
     at_rest = ("tso.calls_end",)
     claims: tuple[str, ...] = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
 
-    def __init__(
-        self,
-        scenario: OracleScenario,
-        *,
-        updaters: int = 1,
-        store: type[SharedStore] = SharedStore,
-        protocol: str = "tidemark.spec.tso:Tso",
-        sound: bool = True,
-        instance: Instance | None = None,
-    ) -> None:
+    def __init__(self, scenario: OracleScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self._updaters = updaters
         self.memories = [ServerMemory() for _ in scenario.names]
-        self._store_class = store
         self._wrong: list[str] = []
-        abstraction = (
-            _known_abstraction(scenario, updaters, protocol, sound)
-            if instance is None
-            else _abstraction(scenario, updaters, instance, sound=sound)
-        )
-        super().__init__(abstraction)
 
     def populate(self, world: World) -> None:
         """Define the servers."""
@@ -161,22 +133,23 @@ class OracleProgram(RefiningProgram):
         ports = OraclePorts(
             store=store, wall=memory.clock, steady=memory.pauses, clock=memory.pauses, preemption=memory.clock
         )
-        if self.goes_first(place):
+        if place == 0:  # they take turns, in the order of their names
             store.vacant.set()
         process.serve("vacant", functools.partial(_set, store))
-        parts = OracleParts(published=memory.make, updaters=self._updaters)
         memory.server = OracleServer(
-            name=process.name, ports=ports, config=self.scenario.config(), parts=parts
+            name=process.name, ports=ports, config=self.scenario.config(), make=memory.make
         )
         await memory.server.run()
 
     def _edge_store(self, place: int, process: Process) -> SharedStore:
-        elected = functools.partial(self._elected, place, process)
-        return self._store_class(process, place, elected=elected, others=self.told_of_the_end(place))
-
-    def goes_first(self, place: int) -> bool:
-        """Whether a server campaigns at once. Here they take turns, in the order of their names."""
-        return place == 0
+        return SharedStore(
+            process,
+            place,
+            elected=functools.partial(self._elected, place, process),
+            others=self.told_of_the_end(place),
+            conditional=self.scenario.conditional,
+            raises=self.scenario.raises,
+        )
 
     def told_of_the_end(self, place: int) -> tuple[str, ...]:
         """Return the servers that are told when this one's lease has ended."""
@@ -184,8 +157,8 @@ class OracleProgram(RefiningProgram):
 
     def _clock(self, place: int, process: Process) -> PickedClock:
         unit = self.scenario.units.time
-        starts, updates = (tuple(time * unit for time in times) for times in self.scenario.clocks[place])
-        readings = {"start.decide": starts, "update.read_clock": updates}
+        times = [tuple(time * unit for time in each) for each in self.scenario.clocks[place]]
+        readings = {"start.decide": times[0], "update.read_clock": times[-1]}
         return PickedClock(process, readings, self.memories[place].loads)
 
     def pauses(self, place: int, process: Process) -> Pauses:
@@ -203,8 +176,9 @@ class OracleProgram(RefiningProgram):
         memory = self.memories[place]
 
         def ask() -> None:
-            for call in self.calls_at(place):
-                process.spawn(self._ask(place, process, call), f"call {call}")
+            for call, (target, _) in enumerate(self.scenario.calls):
+                if target == place:
+                    process.spawn(self._ask(place, process, call), f"call {call}")
 
         if self.scenario.early:
             ask()
@@ -215,22 +189,14 @@ class OracleProgram(RefiningProgram):
             assert memory.store is not None
             process.spawn(memory.store.expire(), "lease")
 
-    def calls_at(self, place: int) -> tuple[int, ...]:
-        """Return the calls that a server may be asked."""
-        return tuple(call for call, (target, _) in enumerate(self.scenario.calls) if target == place)
-
-    def count_of(self, call: int) -> int:
-        """Return how many timestamps a call asks for."""
-        return self.scenario.calls[call][1] * self.scenario.units.logical
-
     async def _ask(self, place: int, process: Process, call: int) -> None:
         """Ask for timestamps at some time while the server runs."""
         memory = self.memories[place]
         await process.point("client.begin")
         assert memory.server is not None
-        if memory.server.stopped or not self.may_begin(call):
+        if memory.server.stopped:
             return
-        count = self.count_of(call)
+        count = self.scenario.calls[call][1] * self.scenario.units.logical
         memory.calls[call] = CallView(call, count, "begun", 0, 0, self._answered())
         await process.point("call.load")
         try:
@@ -239,11 +205,6 @@ class OracleProgram(RefiningProgram):
             memory.note(call, "failed")
         else:
             self._check_answer(memory, call, count, batch)
-
-    def may_begin(self, call: int) -> bool:
-        """Whether a call has not begun elsewhere. Here each has one server that it may ask."""
-        del call
-        return True
 
     def _answered(self) -> tuple[int, ...]:
         """The calls that have their answer."""
@@ -266,12 +227,11 @@ class OracleProgram(RefiningProgram):
     async def _after_death(self, memory: ServerMemory, store: SharedStore) -> None:
         """The lease of a dead server ends."""
         if memory.store is None or memory.server is None or memory.server.oracle is None:
-            return
+            return None
         store.sent, store.first_save_is_open = memory.store.sent, memory.store.first_save_is_open
-        try:
-            await store.end()
-        except StoreError:
-            await store.end()
+        while True:
+            with contextlib.suppress(StoreError):
+                return await store.end()
 
     # What is looked at.
 
@@ -355,22 +315,20 @@ class OracleProgram(RefiningProgram):
 
 
 @functools.cache
-def _known_abstraction(scenario: OracleScenario, updaters: int, protocol: str, sound: bool) -> Abstraction:  # noqa: FBT001
+def _abstraction(scenario: OracleScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
-    instance = scenario.instance(protocol, updaters=updaters)
-    return _abstraction(scenario, updaters, instance, sound=sound)
-
-
-def _abstraction(scenario: OracleScenario, updaters: int, instance: Instance, *, sound: bool) -> Abstraction:
-    shape, names = scenario.shape(updaters, int(str(instance.bounds["Time"]))), scenario.names
+    shape, names = scenario.shape(), scenario.names
 
     def values(observation: Observation) -> Mapping[str, Any]:
         parts: Any = list(observation.values())
         servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
         return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
 
-    return Abstraction(instance, values, sound=sound)
+    return Abstraction(scenario.instance(), values, sound=scenario.sound)
 
 
 async def _set(store: SharedStore) -> None:
     store.vacant.set()
+
+
+oracle = program(OracleProgram, OracleScenario)

@@ -19,7 +19,7 @@ from tidemark.models.protocols.tso.adapted import AdaptedProgram, AdaptedStore
 from tidemark.models.protocols.tso.ports import LEADER, NOBODY, SETTLED, STORE, WINDOW, SharedStore
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE
 from tidemark.models.protocols.tso.scenario import OracleScenario
-from tidemark.models.simulation.settings import FaultBudget
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -135,23 +135,4 @@ class RealOracleProgram(AdaptedProgram):
         return super().declared(), self._leases.shown, ready
 
 
-def over_sqlite(
-    *,
-    clocks: Any,
-    calls: Any = (),
-    updates: int = 0,
-    crashes: int = 0,
-    step_downs: int = 0,
-    lease_rule: bool = True,
-    protocol: str = "tidemark.spec.tso:Tso",
-) -> RealOracleProgram:
-    """Return the program. See ``programs.oracle``."""
-    scenario = OracleScenario(
-        clocks=tuple((tuple(clock[0]), tuple(clock[-1])) for clock in clocks),
-        calls=tuple((server, count) for server, count in calls),
-        updates=updates,
-        faults=FaultBudget(crashes=crashes),
-        step_downs=step_downs,
-        lease_rule=lease_rule,
-    )
-    return RealOracleProgram(scenario, protocol=protocol)
+over_sqlite = program(RealOracleProgram, OracleScenario)

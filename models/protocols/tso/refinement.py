@@ -2,21 +2,6 @@
 
 Each server process has a view, the store has one; ``abstract`` joins them to a state of the specification.
 
-=====================  =====================================================================================
-specification          implementation
-=====================  =====================================================================================
-saved, led, leader     the store's window and leader key
-role                   *new* before the election; then ``TimestampOracle.phase``; *stopped* after the end of
-                       the process or of the term. A process that ended while its first save was under way
-                       counts as *decided* until that save has arrived or is lost
-base, next, window     ``base``, ``first``, ``window`` of the oracle, in units of the fine clock
-current, logical       ``published``, and the counters of all objects that were ever published
-stage, update_...      ``updates``; a save that was under way at the end stays until it has arrived
-call, at, count,       notes of the clients, see ``CallView``; the object is the one that was published when
-object, last           the call loaded the pointer
-precedes               which calls had their answer when a client began
-=====================  =====================================================================================
-
 Times are multiples of the unit of the fine clock, counters multiples of the size of a batch of one, so that a
 small instance has the real layout of timestamps: its greatest counter is the real one.
 """
@@ -27,8 +12,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tidemark.impl.tso.oracle import Phase, Published, Stage, TimestampOracle, Update
-from tidemark.models.refinement.origins import Origins, environment, read
+from tidemark.impl.tso.oracle import Phase, Published, Stage, TimestampOracle
+from tidemark.models.refinement.origins import Environment
 
 FIRST_SAVE = -1
 """Stands for the updater in the number of the save that a starting server sends."""
@@ -217,38 +202,17 @@ def _calls(servers: Sequence[ServerView], shape: Shape) -> dict[str, Any]:
     }
 
 
-ORIGINS = Origins(
+ENVIRONMENT = Environment(
     "spec/tso:Tso",
-    (
-        environment(
-            "saved", "led", "leader", why="the store; programs over SQLite and etcd read the same from it"
+    {
+        "saved, led, leader": "the store; programs over SQLite and etcd read the same from it",
+        "role": "elected and stopped also by the store and by whether the process lives",
+        "logical": "the program keeps each object that was published",
+        "stage, update_now, update_next": (
+            "after the end of the process: whether its last save has reached the store"
         ),
-        read(
-            "role",
-            of=[(TimestampOracle, "phase")],
-            why="elected and stopped also by the store and by whether the process lives",
-        ),
-        read("base", of=[(TimestampOracle, "base")]),
-        read("next", of=[(TimestampOracle, "first")]),
-        read("window", of=[(TimestampOracle, "window")]),
-        read("current", of=[(TimestampOracle, "published"), (Published, "physical")]),
-        read("logical", of=[(Published, "logical")], why="the program keeps each object that was published"),
-        read(
-            "stage",
-            "update_now",
-            "update_next",
-            of=[(TimestampOracle, "updates"), (Update, "stage"), (Update, "now"), (Update, "next")],
-            why="after the end of the process: whether its last save has reached the store",
-        ),
-        environment(
-            "call",
-            "at",
-            "count",
-            "object",
-            "last",
-            why="calls of clients: what they asked, from whom, and heard",
-        ),
-        environment("precedes", why="a history: which calls were answered when a client began"),
-    ),
+        "call, at, count, object, last": "calls of clients: what they asked, from whom, and heard",
+        "precedes": "a history: which calls were answered when a client began",
+    },
 )
-"""Where each variable is read."""
+"""What is not read from the implementation, and why."""

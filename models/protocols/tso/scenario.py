@@ -2,53 +2,70 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
+
+from pydantic import model_validator
 
 from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso.refinement import Shape, Units
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.simulation.settings import ClockOrder, Settings
 
 NAMES = ("a", "b", "c")
 """The servers, in the order in which they are elected."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class OracleScenario:
+class OracleScenario(Scenario):
     """What happens in an oracle program. Times in units of the fine clock, counters in batches of one.
 
     Attributes:
-        clocks: by server what its clock may show at the start, and what at an update.
+        clocks: by server what its clock may show at the start, and what at an update; an update shows the
+            same as the start if that is left out.
         calls: (server, how many timestamps) of each call, in batches of one.
         early: the calls may begin before their server serves.
         updates: how often each server's updater runs.
-        faults: budget of faults. Every server may crash.
+        crashes: budget of crashes of servers.
+        storage_failures: budget of operations of the store that fail without effect.
+        storage_lost_acks: budget of those that take effect and are reported as failed.
         step_downs: so many servers, from the first on, may notice that their lease ends.
         late_watch: the time of a term runs out in a step before the one in which its watch finds out.
         lease_rule: the store ends a lease only after its holder has stopped.
+        conditional: the store takes a save of the leader alone.
+        raises: the store keeps the larger end.
         millisecond: units of the fine clock in one.
         interval: length of the window.
         max_logical: the counter stays below.
         tries: of one call.
+        updaters: of each server, in the specification.
+        protocol: the specification that each step must follow.
+        sound: it keeps its own properties.
     """
 
-    clocks: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...]
-    calls: tuple[tuple[int, int], ...]
+    clocks: tuple[tuple[tuple[int, ...], ...], ...]
+    calls: tuple[tuple[int, int], ...] = ()
     early: bool = False
     updates: int = 0
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
     step_downs: int = 0
     late_watch: bool = False
     lease_rule: bool = True
+    conditional: bool = True
+    raises: bool = True
     millisecond: int = 1
     interval: int = 3
     max_logical: int = 4
     tries: int = 2
+    updaters: int = 1
+    protocol: str = "tidemark.spec.tso:Tso"
+    sound: bool = True
 
-    def __post_init__(self) -> None:
+    @model_validator(mode="after")
+    def _has_sizes_of_the_implementation(self) -> OracleScenario:
         if len(self.clocks) > len(NAMES):
             raise ValueError(f"{len(self.clocks)} clocks; there are at most {len(NAMES)} servers")
         if MAX_LOGICAL % self.max_logical or NANOSECONDS % self.millisecond:
@@ -56,6 +73,7 @@ class OracleScenario:
                 f"max_logical {self.max_logical} must divide {MAX_LOGICAL}, "
                 f"millisecond {self.millisecond} must divide {NANOSECONDS}"
             )
+        return self
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -77,12 +95,12 @@ class OracleScenario:
             saved = reached + self.interval
         return saved
 
-    def shape(self, updaters: int, last: int) -> Shape:
-        """The size of the abstract state, up to a time."""
+    def shape(self) -> Shape:
+        """The size of the abstract state."""
         return Shape(
             servers=len(self.clocks),
-            updaters=updaters,
-            times=last,
+            updaters=self.updaters,
+            times=self.last_time,
             max_logical=self.max_logical,
             targets=tuple(server for server, _ in self.calls),
             units=self.units,
@@ -96,14 +114,13 @@ class OracleScenario:
         """Return the bounds of the world."""
         return Settings(
             faults=self.faults,
-            crashable=frozenset(self.names) if self.faults.crashes else frozenset(),
+            crashable=frozenset(self.names) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
         )
 
-    def instance(self, protocol: str, *, updaters: int = 1, last: int | None = None) -> Instance:
-        """Return the bounded instance of a specification, up to a time if one is given."""
-        last_time = self.last_time if last is None else last
-        stamp = [time // self.millisecond * self.max_logical for time in range(last_time + 1)]
+    def instance(self) -> Instance:
+        """Return the bounded instance of the specification."""
+        stamp = [time // self.millisecond * self.max_logical for time in range(self.last_time + 1)]
         constants: dict[str, Any] = {
             "stamp": stamp,
             "millisecond": self.millisecond,
@@ -114,12 +131,12 @@ class OracleScenario:
         if not self.lease_rule:
             constants["LEASE_RULE"] = False
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Server": len(self.clocks),
-                "Updater": updaters,
+                "Updater": self.updaters,
                 "Call": len(self.calls),
-                "Time": last_time,
+                "Time": self.last_time,
                 "Logical": self.max_logical,
                 "Ts": stamp[-1] + self.max_logical,
             },

@@ -1,15 +1,15 @@
-"""The protocol as it is built: a proxy keeps also that a name means nothing, and the cluster starts again."""
+"""The protocol as built: a proxy also remembers that a name means nothing, and the cluster restarts."""
 
 from tidemark.spec.aliases import Aliases
 from tidemark.spec.language import Set, action, each, exists, ite, require
 
 
 class AsBuilt(Aliases):
-    """What the implementation does beyond the steps of the protocol; the claims are the same.
+    """Steps of the implementation beyond those of the protocol; the claims are the same.
 
-    An answer that says that a name means nothing is on its way like any other, and is kept until the name
-    changes. When the cluster starts again its proxies are new: they keep nothing, no request goes on, and
-    the change that was stored last is done, since there is nobody to be told of it.
+    An answer that a name means nothing travels like any other, and is kept until the name changes. When the
+    cluster restarts its proxies are new: their caches are empty, no request continues, and the change that
+    was stored last ends, since no proxy keeps the old meaning.
     """
 
     lacks: Set[Aliases.Proxy, Aliases.Name] = False  # the proxy keeps that the name means nothing
@@ -24,7 +24,7 @@ class AsBuilt(Aliases):
 
     @action(fairness="weak", source="facts 12")
     def note(s, r: Aliases.Request, n: Aliases.Name):
-        """That answer is there. The cache takes it if nothing newer is known of the name."""
+        """That answer arrives. The cache takes it unless it knows of a newer change of the name."""
         require(
             (s.stage[r] == "answered") & s.looks_up(r, n) & ~exists(s.Collection, lambda x: s.brings[r, x])
         )
@@ -34,7 +34,7 @@ class AsBuilt(Aliases):
 
     @action(source="facts 12")
     def restart(s):
-        """The cluster ends, and starts again with what is stored."""
+        """The cluster ends, and starts again from its store."""
         s.changing = False
         s.settled = each(s.Name, lambda n: s.changed[n])
         s.told = each(s.Proxy, lambda p: False)
@@ -61,7 +61,7 @@ class AsBuilt(Aliases):
         s._ends_without(r)
 
     def alter_alias(s, n, x):
-        """An alias points to another collection, or again to the one that it points to already."""
+        """An alias points to another collection, or is altered to its present target."""
         require(~s.changing & s.live[x] & exists(s.Collection, lambda y: s.alias[n, y]))
         s.alias = each(s.Name, s.Collection, lambda m, y: ite(m == n, y == x, s.alias[m, y]))
         s._changes(n)

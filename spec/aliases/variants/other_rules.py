@@ -11,7 +11,7 @@ class CopiesUnderTheAlias(Aliases):
 
 
 class OnlyWhoKeepsItIsTold(Aliases):
-    """A proxy that keeps nothing of the name does not answer (for the proof that must fail)."""
+    """A proxy without an entry of the name does not answer (for the proof that must fail)."""
 
     def invalidate(s, p, n):
         require(s.is_kept(p, n))

@@ -1,7 +1,7 @@
 """The DDL minimum in finer steps: a message goes to the logs one by one, and the coordinator crashes.
 
-The time tick has a crash of its own (``spec/timetick/variants/takeover.py``); here it is seen what
-becomes of tasks, jobs, locks and minima, and of messages that are in some logs and on their way to others.
+The time tick has a crash of its own (``spec/timetick/variants/takeover.py``); this one is about tasks, jobs,
+locks and minima, and about messages that are in some logs and on their way to others.
 """
 
 from tidemark.spec.ddl import Ddl
@@ -49,7 +49,6 @@ class LogByLog(Ddl):
         s.stage[j] = ite(forall(s.Log, lambda g: s.job_in_log[j, g]), "sent", "stamped")
 
     def is_in_progress(s, j):
-        """The job is counted."""
         return s.counted[j]
 
     @action(source="seed 002, coordinator")
@@ -78,7 +77,7 @@ class LogByLog(Ddl):
 
     @lemma(source="seed 002, DDL")
     def appended_is_in_every_log(s):
-        """What is appended is in every log; no tick is above what was reported."""
+        """Each appended message is in every log; no tick is above the reported value."""
         return all_of(
             forall(s.Task, s.Log, lambda t, g: implies(s.appended[t], s.in_log[t, g])),
             forall(s.Task, s.Log, lambda t, g: implies(s.in_log[t, g], s.has_ts(t) & ~s.silent[t])),
@@ -88,7 +87,7 @@ class LogByLog(Ddl):
 
     @reachable(after="tick_log", source="seed 002, DDL: DDL and DML are ordered")
     def a_tick_comes_between_two_logs(before, after, log):
-        """A message is in one log, and another that is to get it gets a tick first."""
+        """A message is in one log, and a log that still has to get it gets a tick first."""
         return exists(
             after.Task,
             after.Log,
@@ -97,10 +96,10 @@ class LogByLog(Ddl):
 
 
 class CoordinatorCrashes(LogByLog):
-    """The coordinator crashes and is followed by another: tasks, jobs, locks and minima are lost. What was on
-    its way may reach the logs that do not refuse it yet.
+    """The coordinator crashes and another follows: tasks, jobs, locks and minima are lost. Messages on their
+    way may reach the logs that do not refuse the old coordinator yet.
 
-    ``reported`` is the last report of any coordinator: a successor's reports go on from there.
+    ``reported`` is the last report of any coordinator: the reports of a successor continue from there.
     """
 
     up: Bool = True
@@ -109,7 +108,7 @@ class CoordinatorCrashes(LogByLog):
     adrift: Set[Ddl.Task] = False  # their messages may be on the way
     closed: Set[LogByLog.Log] = False  # the log refuses the predecessor
 
-    # ---- words that now speak of the coordinator that runs ----
+    # ---- helpers that now speak of the running coordinator ----
 
     def is_running(s, t):
         return super().is_running(t) | s.adrift[t]
@@ -127,7 +126,7 @@ class CoordinatorCrashes(LogByLog):
 
     @action(source="facts 4; B46")
     def crash(s):
-        """The coordinator stops; what it had sent is on the way."""
+        """The coordinator stops; its sent messages are on the way."""
         require(s.up)
         s.up = False
         s.closed = each(s.Log, lambda g: False)
@@ -141,14 +140,14 @@ class CoordinatorCrashes(LogByLog):
         s.found = 0
 
     def end_tasks(s):
-        """A client without an answer may come again; the other tasks are over."""
+        """A client without an answer may come again; the other tasks have ended."""
         s.adrift = each(s.Task, lambda t: s.adrift[t] | (s.phase[t] == "queued"))
         s.old = each(s.Task, lambda t: s.old[t] | s.has_ts(t))
         s.floor = each(s.Task, lambda t: 0)
         s.phase = each(s.Task, lambda t: ite(s.has_ts(t), "finished", "new"))
 
     def end_jobs(s):
-        """A job that had sent its message stays as it is, without the lock; the others are over."""
+        """A job that had sent its message stays as it is, without the lock; the others have ended."""
         s.old_job = each(s.Job, lambda j: s.old_job[j] | (s.stage[j] != "new"))
         s.counted = each(s.Job, lambda j: False)
         s.job_floor = each(s.Job, lambda j: 0)
@@ -165,7 +164,7 @@ class CoordinatorCrashes(LogByLog):
 
     @action(fairness="weak", source="facts 4; B46")
     def start(s):
-        """A successor serves when all logs refuse the predecessor: what was on its way is lost."""
+        """A successor serves when all logs refuse the predecessor: messages on their way are lost."""
         require(~s.up & forall(s.Log, lambda g: s.closed[g]))
         s.up = True
         s.adrift = each(s.Task, lambda t: s.adrift[t] & ~s.DDL_FENCED)
@@ -218,7 +217,7 @@ class CoordinatorCrashes(LogByLog):
 
     @lemma(source="facts 4; B46")
     def while_nobody_coordinates_nothing_runs(s):
-        """After a crash no task and no job has the lock, and nothing is looked for."""
+        """After a crash no task and no job has the lock, and the loop is idle."""
         return all_of(
             forall(s.Task, lambda t: implies(s.old[t], s.phase[t] == "finished")),
             forall(s.Task, lambda t: implies(s.adrift[t], s.old[t])),
@@ -239,9 +238,7 @@ class CoordinatorCrashes(LogByLog):
 
     @lemma(source="seed 002, sendMinDdlTsAsTt")
     def what_the_loop_has_is_old(s):
-        """What the loop has read is at most what it would read now; it is at least what was reported, or
-        nothing yet.
-        """
+        """The loop's values are at most what it would read now, and at least the reported value, or zero."""
         return all_of(
             s.background <= s.last_ts,
             s.found <= s.last_ts,
@@ -254,7 +251,7 @@ class CoordinatorCrashes(LogByLog):
 
     @lemma(source="seed 002, sendMinDdlTsAsTt: zero is skipped")
     def a_successor_goes_on(s):
-        """Until a coordinator has a minimum, all that it has begun is above what was reported before."""
+        """Until a coordinator has a minimum, all timestamps of its work are above the earlier reports."""
         return all_of(
             implies(
                 s.scheduler_min == 0,
@@ -286,7 +283,7 @@ class CoordinatorCrashes(LogByLog):
 
 
 class ReportsNothingYet(CoordinatorCrashes):
-    """A coordinator that has no minimum yet reports zero instead of nothing."""
+    """A coordinator that has no minimum yet reports zero."""
 
     def report(s):
         require(s.loop == "have_both")

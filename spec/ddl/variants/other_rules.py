@@ -1,4 +1,4 @@
-"""What deviates from the DDL minimum and does no harm: the holding halves of the pairs."""
+"""Harmless deviations from the DDL minimum: the holding halves of the pairs."""
 
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import require

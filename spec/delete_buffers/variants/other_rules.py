@@ -4,6 +4,6 @@ from tidemark.spec.delete_buffers import DeleteBuffers
 
 
 class CheckpointPassesDeletes(DeleteBuffers):
-    """The checkpoint looks at the rows of a segment, and not at its deletes."""
+    """The checkpoint waits for the rows of a segment, and not for its deletes."""
 
     DELETES_PIN = False

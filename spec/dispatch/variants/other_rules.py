@@ -20,7 +20,7 @@ class MergesEnd(Dispatch):
 
     @leads_to(source="facts 5.2; hazard 50")
     def a_merge_ends(s):
-        """A main dispatcher that is paused for a merge goes on, or ends, whatever comes of the merge."""
+        """A main dispatcher that is paused for a merge continues, or ends, whether or not they merge."""
         return s.main == "paused", s.main != "paused"
 
 
@@ -52,15 +52,15 @@ class SubstringOfTheCollection(Dispatch):
 
 class PositionsOfMessages(Dispatch):
     """2.6: a message is its own tick, and the start of a pack has the timestamp of its first message, which
-    is also its end. A target that is split off has this position. A dispatcher that begins there, the main
-    one or a deputy, reads the pack again: its seek is inclusive.
+    is also its end. A target that is split off has this position. A dispatcher that begins there reads the
+    pack again: its seek is inclusive.
     """
 
     def position_of_a_split(s, t):
         return s.main_at
 
     def begins_at(s, t):
-        """Below the position, as long as the target was not sent the pack that ends there."""
+        """Below the position, until the target was sent the pack that ends there."""
         return minimum(s.upto[t], s.position[t])
 
     def is_below_all_who_wait(s, at):

@@ -4,6 +4,6 @@ from tidemark.spec.flowgraph import FlowGraph
 
 
 class StrictFilter(FlowGraph):
-    """Only what lies below the position is dropped (hazard 47)."""
+    """Only rows below the position are dropped (hazard 47)."""
 
     DROPS_AT = False

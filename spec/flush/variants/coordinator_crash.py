@@ -1,7 +1,7 @@
 """The coordinator of a flush in finer steps: it crashes and reads its store, its calls are several messages,
 and any number of saves is on the way.
 
-Each variant is proved for any size. The classes behind it leave out what makes the finer steps harmless.
+Each variant is proved for any size. The classes after it drop a rule that the proof needs.
 """
 
 from tidemark.spec.flush import Flush
@@ -26,10 +26,10 @@ from tidemark.spec.language import (
 
 
 class CoordinatorRestarts(Flush):
-    """The coordinator answers from memory. Under one lock a change is stored, then in memory and answered. It
-    may crash in between and at any other time; a successor reads the store.
+    """The coordinator answers from memory. Under one lock it stores a change, then applies it in memory and
+    answers. It may crash in between and at any other time; a successor reads the store.
 
-    ``stored``, ``dml``, ``flushed`` and ``copies`` are what the store has.
+    ``stored``, ``dml``, ``flushed`` and ``copies`` are the contents of the store.
     """
 
     works: Bool = True
@@ -115,7 +115,7 @@ class CoordinatorRestarts(Flush):
 
     @action(source="facts 10.1, 10.2")
     def crash_coordinator(s):
-        """The coordinator stops: what was stored is there, and nobody is answered."""
+        """The coordinator stops: its store remains, and pending calls get no answer."""
         require(s.works)
         s.works = False
         s.kept = 0
@@ -175,7 +175,7 @@ class CoordinatorRestarts(Flush):
 
     @reachable(after="crash_coordinator", source="facts 10.2; B19")
     def a_crash_between_store_and_answer(before, after):
-        """The coordinator crashes when rows are stored and nobody knows."""
+        """The coordinator crashes after it has stored rows and before it answers."""
         return exists(
             before.Segment,
             before.Position,
@@ -184,7 +184,7 @@ class CoordinatorRestarts(Flush):
 
 
 class MemoryFirst(CoordinatorRestarts):
-    """A save is in memory and answered first, and stored then."""
+    """A save is applied in memory and answered first, and stored afterwards."""
 
     def record(s, segment, end):
         require(s.lock_is_free() & s.assigned)
@@ -200,16 +200,14 @@ class MemoryFirst(CoordinatorRestarts):
 
 
 class WithoutTheLock(CoordinatorRestarts):
-    """Nobody waits for the change of another."""
+    """A change does not wait for the lock of another."""
 
     def lock_is_free(s):
         return s.works
 
 
 class SavesComeAgain(Flush):
-    """Each save that a node has sent may come any number of times, and late, whatever else is on the way.
-    Those of a node that was followed are refused.
-    """
+    """A sent save may come any number of times, and late. Saves of a replaced node are refused."""
 
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
 
@@ -229,12 +227,11 @@ class SavesComeAgain(Flush):
         )
 
     def is_brought(s, segment, end, p):
-        """The row belongs to the task."""
         return s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end)
 
     @action(source="facts 7.6, 10.2; hazard 22; B19")
     def come_again(s, segment: Flush.Segment, end: Flush.Position):
-        """A save reaches the coordinator, first or again; nobody waits for its answer any more."""
+        """A save reaches the coordinator, first or again; its sender no longer waits for the answer."""
         require(s.sent[segment, end] & s.assigned)
         brings = end > s.dml[segment]
         s.flushed[segment] = s.flushed[segment] | s.sent_mark[segment, end]
@@ -257,9 +254,7 @@ class SavesComeAgain(Flush):
 
     @lemma(source="facts 7.6, 10.2; B19")
     def what_was_sent_is_recorded_or_under_way(s):
-        """With the fence: a save that was sent is recorded with its mark, or its task is under way with the
-        same rows.
-        """
+        """With the fence: a sent save is recorded with its mark, or its task is under way with its rows."""
         return forall(
             s.Segment,
             s.Position,
@@ -283,7 +278,7 @@ class SavesComeAgain(Flush):
 
     @reachable(after="come_again", source="B19")
     def a_save_comes_when_its_task_is_over(before, after, segment, end):
-        """A save comes after its task has ended, beside another that is on the way."""
+        """A save arrives after the end of its task, beside another one."""
         return (before.task[segment, end] == "none") & exists(
             before.Position,
             lambda e: (e != end) & before.sent[segment, e] & (before.task[segment, e] != "none"),
@@ -291,12 +286,12 @@ class SavesComeAgain(Flush):
 
 
 class RequestInSteps(Flush):
-    """A client's request is remembered by the coordinator, which calls the node until one call is answered,
-    and again when it has crashed or the node was followed by another. Calls and answers are lost, and calls
-    come again.
+    """The coordinator stores a client's request, and calls the node until one call is answered, and again
+    after a crash of the coordinator or a change of the node. Calls and answers are lost, and calls are
+    repeated.
     """
 
-    TELLS_AGAIN: Bool = option(True)  # each incarnation of the node is told
+    TELLS_AGAIN: Bool = option(True)  # the coordinator calls each incarnation of the node
 
     remembered: Set[Flush.Position] = False  # stored with the channel
     calling: Set[Flush.Position] = False  # a call is in the network
@@ -325,7 +320,7 @@ class RequestInSteps(Flush):
 
     @action(source="facts 7.8")
     def lose_call(s, ts: Flush.Position):
-        """The call is lost, or comes no more."""
+        """The call is lost, or has no further copy."""
         require(s.calling[ts])
         s.calling[ts] = False
         s.fault()
@@ -340,7 +335,7 @@ class RequestInSteps(Flush):
 
     @action(source="facts 7.8")
     def lose_answer(s, ts: Flush.Position):
-        """The answer is lost, and the call is no longer waited for."""
+        """The answer is lost, and the coordinator stops waiting for it."""
         require(s.answering[ts])
         s.answering[ts] = False
         s.calling[ts] = False
@@ -348,7 +343,7 @@ class RequestInSteps(Flush):
 
     @action(source="facts 10.3")
     def crash_coordinator(s):
-        """The coordinator stops, and another reads its store: whom it had told is lost."""
+        """The coordinator stops, and another reads its store: it does not know which nodes have answered."""
         require(exists(s.Position, lambda t: s.told[t] | s.answering[t]))
         s.told = each(s.Position, lambda t: False)
         s.answering = each(s.Position, lambda t: False)
@@ -365,5 +360,5 @@ class RequestInSteps(Flush):
 
     @reachable(after="deliver_flush", source="hazard 6")
     def a_call_comes_to_the_next_incarnation(before, after, ts):
-        """A call reaches the node that was asked for it before, by a coordinator that knows of no answer."""
+        """The coordinator calls a node a second time, because it knows of no answer."""
         return (before.request[ts] == "delivered") & ~before.told[ts] & ~before.answering[ts]

@@ -1,9 +1,8 @@
-"""The flush protocol in finer steps: what it does in one step although the real system needs several, and
-what it leaves out because it does no harm.
+"""The flush protocol in finer steps: single steps that the real system does in several, and harmless
+omissions.
 
 A variant that reads an option of the protocol has two kinds of entry in the manifest: with the option all
-claims hold, without it one breaks. A variant without an option shows that the protocol loses nothing by being
-coarse.
+claims hold, without it one breaks. A variant without an option shows that the coarse protocol loses nothing.
 """
 
 from tidemark.spec.flush import Flush
@@ -31,9 +30,7 @@ from tidemark.spec.language import (
 
 
 class LateSaves(Flush):
-    """A node that was followed by another, alive or dead, has a save of each segment on the way. The new node
-    knows of the coordinator's records what it was told when it began.
-    """
+    """A replaced node has a save of each segment on the way. The new one knows the records of its start."""
 
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
     SAVED_AT_ONCE: Bool = option(True)  # the owner is looked at and the save recorded in one step
@@ -45,7 +42,6 @@ class LateSaves(Flush):
     told: Map[Flush.Segment, Flush.Position] = 0
 
     def unfinished(s, segment, end):
-        """The old node has not seen this task recorded."""
         return (s.task[segment, end] != "none") & (s.task[segment, end] != "recorded")
 
     def first_unfinished(s, segment):
@@ -88,7 +84,7 @@ class LateSaves(Flush):
 
     @lemma(source="facts 10.2; B19")
     def only_the_node_itself_adds_to_what_it_was_told(s):
-        """With the fence: beyond what a node was told there are only rows that it has consumed itself."""
+        """With the fence: the node itself has consumed each recorded row that is new since its start."""
         return forall(
             s.Segment,
             lambda g: implies(
@@ -105,7 +101,7 @@ class StoreInSteps(Flush):
 
     @action(fairness="weak", source="facts 10.1; hazard 21; B29")
     def compare(s, position: Flush.Position):
-        """A request of the owner is greater than what is stored."""
+        """A request of the owner is greater than the stored checkpoint."""
         require(s.in_network[position] & ~s.passed[position])
         require(s.assigned & (position > s.stored))
         require(~(s.STORED_AT_ONCE & exists(s.Position, lambda q: s.passed[q])))
@@ -120,7 +116,7 @@ class StoreInSteps(Flush):
 
     @lemma(source="facts 10.1")
     def one_request_is_compared_at_a_time(s):
-        """What was found greater was sent, is greater still, and is alone."""
+        """A request that was found greater has been sent, is still greater, and is the only one."""
         return forall(
             s.Position,
             s.Position,
@@ -132,9 +128,7 @@ class StoreInSteps(Flush):
 
 
 class OldNodeLivesOn(Flush):
-    """A node that was followed by another goes on reporting checkpoints of its own memory. Its saves are
-    refused, so that what it holds stays there.
-    """
+    """A replaced node still reports its own checkpoints. Its saves are refused, so it keeps its rows."""
 
     lives: Bool = False
     theirs: Set[Flush.Position] = False  # rows that it holds, or will consume
@@ -146,7 +140,7 @@ class OldNodeLivesOn(Flush):
 
     @action(source="facts 9, 10.1; hazard 22")
     def report_by_the_old(s, q: Flush.Position):
-        """It sends a checkpoint that is below all that it holds."""
+        """The old node sends a checkpoint that is below all rows that it holds."""
         require(s.lives & ~s.in_network[q])
         require(~exists(s.Position, lambda p: s.theirs[p] & (p <= q)))
         s.in_network[q] = True
@@ -168,7 +162,7 @@ class Packs(Flush):
 
     @assumption(source="facts 7.1")
     def the_beginning_is_an_end(s):
-        """Position 0 stands before every pack."""
+        """Position 0 is before every pack."""
         return s.ends[0]
 
     def consume(s, end: Flush.Position):
@@ -198,7 +192,7 @@ class Packs(Flush):
 
 
 class FinishInSteps(Flush):
-    """The rows of a recorded task leave the memory first; then the segment is known to be flushed."""
+    """The rows of a recorded task leave the memory first; then the node marks the segment as flushed."""
 
     unpinned: Set[Flush.Segment, Flush.Position] = False
 
@@ -210,7 +204,7 @@ class FinishInSteps(Flush):
         s.unpinned[segment, end] = True
 
     def release_rows(s, segment, end):
-        """The rows of the task are in memory no more."""
+        """The rows of the task leave the memory."""
         s.held = each(
             s.Position,
             lambda p: ite(s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end), "none", s.held[p]),
@@ -231,7 +225,7 @@ class FinishInSteps(Flush):
 
     @lemma(source="facts 7.6")
     def what_is_unpinned_is_recorded(s):
-        """Only a recorded task has let its rows go."""
+        """Only a recorded task has released its rows."""
         return forall(
             s.Segment,
             s.Position,

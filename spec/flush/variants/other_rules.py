@@ -1,7 +1,6 @@
-"""Hazards that are decided in pairs: the same thing with and without the assumption that makes it harmless.
+"""Hazards that are decided in pairs: with and without the assumption that makes them harmless.
 
-These are instances of the manifest with their own expected verdicts; the holding half of each pair is as
-much a result as the other.
+These are instances of the manifest with their own expected verdicts; the half that holds is a result, too.
 """
 
 from tidemark.spec.flush import Flush
@@ -9,7 +8,7 @@ from tidemark.spec.language import Bool, action, implies, ite, maximum, require,
 
 
 class TicksStop(Flush):
-    """The time-tick node runs once for each pack; when the log is quiet it does not run (hazards 3, 4, 7)."""
+    """The time-tick node runs once for each pack, and not while the log is quiet (hazards 3, 4, 7)."""
 
     ticked: Flush.Position = 0
 
@@ -30,15 +29,13 @@ class NoTicker(Flush):
 
 
 class NoTickerTicksStop(TicksStop):
-    """Neither: after a failed request nothing tries again (hazard 3)."""
+    """No ticker and no further ticks: a failed request is not repeated (hazard 3)."""
 
     send_by_ticker = None
 
 
 class CallbackKeepsOwnPosition(Flush):
-    """A merged task keeps the larger position but the newer callback, whose closure holds its own position
-    (hazard 20).
-    """
+    """A merged task keeps the larger position; its newer callback has a position of its own (hazard 20)."""
 
     callback: Flush.Position = 0
     sent_callback: Flush.Position = 0
@@ -79,16 +76,14 @@ class CallbackKeepsOwnPositionNoInFlight(CallbackKeepsOwnPosition):
 
 
 class Close(Flush):
-    """The close message: the time-tick node submits a last checkpoint and the process ends without waiting
-    (hazard 13).
-    """
+    """The close message: the time-tick node submits a last checkpoint without waiting (hazard 13)."""
 
     closing: Bool = False
     closing_position: Flush.Position = 0
 
     @action(source="seed 000, Operate: step 3; facts 8")
     def close(s):
-        """Submit, then stop: nothing waits for the updater."""
+        """Submit, then stop without waiting for the updater."""
         s.closing = True
         s.closing_position = s.checkpoint()
         s.crash()
@@ -105,13 +100,11 @@ class Close(Flush):
 
 
 class MissingSegmentButNoLateRow(Flush):
-    """A sync task that finds its segment gone reports success, but no row follows a seal (hazard 17, the
-    harmless half).
-    """
+    """A sync task of a removed segment reports success, but no row follows a seal (hazard 17, harmless)."""
 
     @action(source="facts 7.6")
     def skip_missing(s, segment: Flush.Segment, end: Flush.Position):
-        """The task looks its segment up, does not find it, and is done."""
+        """The task looks its segment up, does not find it, and ends."""
         require(s.alive & (s.task[segment, end] == "queued") & (s.phase[segment] == "flushed"))
         s.release(segment, end)
 
@@ -154,8 +147,8 @@ class AddTaskInTwoLocks(Flush):
 
 
 class FaultsForEver(Flush):
-    """Faults without a limit: what must happen in the end need not."""
+    """Faults without a limit: promises of liveness fail."""
 
     def fault(s):
-        """No fault is counted, so that no bound ends them."""
+        """Faults are not counted, so that no bound ends them."""
         s.faults = 0

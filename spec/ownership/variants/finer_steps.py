@@ -1,11 +1,11 @@
-"""The protocol in finer steps, and with rules of its surroundings that differ."""
+"""The protocol in finer steps, and with other rules around it."""
 
 from tidemark.spec.language import Set, action, ite, require
 from tidemark.spec.ownership import Ownership
 
 
 class OwnerLookedAtFirst(Ownership):
-    """The coordinator looks whose request it is, and writes the record later."""
+    """The coordinator compares the owner first, and writes the record later."""
 
     looked: Set[Ownership.Tenure] = False  # a request was found to be the owner's, and is not written yet
 
@@ -32,7 +32,7 @@ class OwnerLookedAtFirst(Ownership):
 
 
 class ReportsOfAll(Ownership):
-    """Checkpoints are taken of every node, as long as the channel lives. Saves are the owner's."""
+    """Checkpoints of all nodes are taken, until the channel is dropped; saves only of the owner."""
 
     def store(s, t, position):
         require((position > 0) & (position <= s.top[t]) & (s.life == "living"))
@@ -45,6 +45,6 @@ class RefusedIsSuccess(Ownership):
 
     @action(source="facts 7.6; hazard 22")
     def give_up(s, t: Ownership.Tenure, segment: Ownership.Segment):
-        """The node is told that it does not own the channel, and lets the rows go."""
+        """The node is refused, and releases the rows."""
         require(s.alive[t] & (s.save[t, segment] == "sent") & ~s.is_taken(t))
         s.save[t, segment] = "taken"

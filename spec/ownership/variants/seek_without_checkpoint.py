@@ -1,16 +1,16 @@
-"""From where a channel is read that has no checkpoint yet.
+"""Where to begin reading a channel that has no checkpoint yet.
 
 When a collection has been created, its channel is made in two writes: its record, with the place where the
 collection begins, and then its first checkpoint. The second one may fail, or be late, while the channel is
-read already. Whoever takes the channel up meanwhile is given the earliest position of its segments: how far a
-segment is recorded, or else where it begins. If no segment has one, it is where the collection begins.
+read already. A node that takes the channel up before is given the earliest position of its segments: how far
+a segment is recorded, or else where it begins. If no segment has one, it is where the collection begins.
 
-A segment that has no position yet must not have a row below the earliest one. Hence a save tells first where
-the segments begin of which its node has read, in the order of their first rows; each is a write of its own.
-Once there is a checkpoint nobody asks, for it stays until the channel is dropped.
-An imported segment has a position that is no place in the log.
+A segment that has no position yet must not have a row below the earliest one. Hence a save first reports
+where the segments begin of which its node has read, in the order of their first rows; each is a write of its
+own. An imported segment has a position that is no place in the log.
 
-Compactions are left out: what is compacted is flushed, so none of its rows is missing, whatever its position.
+Compactions are left out: a compacted segment is flushed, so none of its rows is missing, whatever its
+position.
 """
 
 from tidemark.spec.language import (
@@ -40,18 +40,17 @@ class Seek(Ownership):
     """A channel without a checkpoint is read from the earliest position of a segment, else its beginning."""
 
     has_checkpoint: Bool = False
-    noted: Bool = False  # the coordinator has been told of the collection, and where it begins
+    noted: Bool = False  # the coordinator knows the collection, and where it begins
     begins: Ownership.Position = 0
     begun: Set[Ownership.Segment] = False  # it is recorded where the segment begins
-    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it lies behind this position
+    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it is behind this position
     imported: Set[Ownership.Segment] = False
     import_at: Map[Ownership.Segment, Ownership.Position] = 0
-    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # from where the tenure was told to read
+    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # where the tenure begins to read
 
-    # ---- words used below ----
+    # ---- helpers ----
 
     def has_position(s, segment):
-        """A record says a position of the segment."""
         return (s.dml[segment] > 0) | s.begun[segment]
 
     def position_of(s, segment):
@@ -59,7 +58,6 @@ class Seek(Ownership):
         return ite(s.dml[segment] > 0, s.dml[segment], s.first[segment])
 
     def is_earliest(s, segment, p):
-        """A segment that was not dropped has this position."""
         own = s.has_position(segment) & (s.position_of(segment) == p)
         brought = s.imported[segment] & (s.import_at[segment] == p)
         return (s.record[segment] == "kept") & (own | brought)
@@ -89,7 +87,7 @@ class Seek(Ownership):
 
     @action(source="facts 10.4: getCollectionStartPos")
     def note_beginning(s, position: Ownership.Position):
-        """The coordinator is told of the collection, and of the place where it begins."""
+        """The coordinator learns of the collection, and of the place where it begins."""
         require((s.life == "living") & ~s.noted)
         require(ite(s.BEGINS_FIRST, position == s.start, position >= s.start))
         s.noted = True
@@ -110,7 +108,7 @@ class Seek(Ownership):
 
     @action(source="facts 10.2, 10.4")
     def tell_start(s, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position):
-        """Before a save is recorded: where the next segment begins of which its node has read."""
+        """Before a save is recorded: the start of the next segment of which its node has read."""
         require((s.low[t, segment] < s.high[t, segment]) & s.is_taken(t))
         require(s.brings_first(t, segment, p))
         require(forall(s.Position, lambda q: implies(q < p, ~s.brings_first(t, segment, q))))
@@ -135,7 +133,7 @@ class Seek(Ownership):
 
     @action(source="facts 10.4: IsImporting")
     def end_import(s, segment: Ownership.Segment, position: Ownership.Position):
-        """An import ends: its segment counts from now on, at a position that no reader has come to."""
+        """An import ends: its segment counts from now on, at a position that no reader has reached."""
         require((s.life == "living") & (s.has_checkpoint | ~s.IMPORTS_WAIT))
         require((s.record[segment] == "kept") & ~s.imported[segment])
         require(forall(s.Position, lambda p: s.segment_of[p] != segment))
@@ -160,12 +158,12 @@ class Seek(Ownership):
 
     @invariant(source="facts 10.1, 10.4; B31")
     def what_lives_has_a_checkpoint(s):
-        """A living channel has a checkpoint, or has had none: nothing is claimed behind its beginning."""
+        """A living channel has a checkpoint, or has had none: no row before its beginning is claimed."""
         return implies(s.life == "living", s.has_checkpoint | (s.stored == s.start))
 
     @invariant(source="facts 10.4; seed 001, recovery; property S")
     def no_unsettled_row_is_passed(s):
-        """No row is missing from the records that lies below the place from where a node was told to read."""
+        """No row that is missing from the records is below the place where a node begins to read."""
         return forall(
             s.Tenure,
             s.Position,
@@ -187,9 +185,7 @@ class Seek(Ownership):
 
     @lemma(source="facts 10.2, 10.4")
     def who_has_no_position_begins_later(s):
-        """Without a checkpoint: the missing rows of a segment lie behind its position, or, if it has none,
-        behind all positions.
-        """
+        """Without a checkpoint missing rows are behind their segment's position, or behind all positions."""
         return forall(
             s.Segment,
             s.Position,
@@ -207,7 +203,7 @@ class Seek(Ownership):
 
     @lemma(source="facts 10.4")
     def a_beginning_lies_before_all_rows(s):
-        """What was recorded of beginnings lies in the log, before the rows of this collection."""
+        """Recorded beginnings are in the log, before the rows of this collection."""
         return all_of(
             implies((s.life == "living") & s.noted, s.begins == s.start),
             forall(s.Segment, lambda g: implies(s.begun[g], s.first[g] < s.seen)),
@@ -242,7 +238,7 @@ class Seek(Ownership):
 
     @reachable(after="take", source="facts 10.4")
     def a_segment_that_was_only_begun_is_the_earliest(before, after, t):
-        """A node reads from where a segment begins of which nothing is recorded, not from the beginning."""
+        """A node reads from where a segment without recorded rows begins, not from the beginning."""
         return ~before.has_checkpoint & exists(
             before.Segment,
             lambda g: all_of(
@@ -259,7 +255,7 @@ class Seek(Ownership):
 
     @reachable(after="begin_checkpoint", source="facts 10.4: WatchChannels")
     def the_first_checkpoint_comes_after_a_save(before, after):
-        """Rows are recorded when the first checkpoint is stored: it lies below them."""
+        """Rows are recorded when the first checkpoint is stored: it is below them."""
         return exists(after.Segment, lambda g: after.dml[g] > after.stored)
 
     @reachable(after="note_beginning", source="facts 10.4: getCollectionStartPos")
@@ -269,22 +265,21 @@ class Seek(Ownership):
 
     @reachable(after="tell_start", source="facts 10.2, 10.4")
     def a_save_tells_of_another_segment(before, after, t, segment, p):
-        """A save tells where a segment begins that is not its own."""
+        """A save reports where another segment begins."""
         return after.segment_of[p] != segment
 
     @reachable(after="end_import", source="facts 10.4: IsImporting")
     def an_import_lies_ahead(before, after, segment, position):
-        """An imported segment has a position that lies beyond a row that is missing from the records."""
+        """An imported segment has a position beyond a row that is missing from the records."""
         return exists(after.Position, lambda p: all_of(after.is_row(p), p <= position, ~after.is_settled(p)))
 
 
 class SeekInSteps(Seek):
-    """The channel is given to a node first. Then the checkpoint is looked for, and at last the segments.
-
-    Searched in a bounded instance; it is not proved for any size.
+    """A node is given the channel first; then the coordinator looks for the checkpoint, and at last at the
+    segments. Searched in a bounded instance; it is not proved for any size.
     """
 
-    STAYS_OWNER: Bool = option(True)  # the answer counts only if the channel has not gone on meanwhile
+    STAYS_OWNER: Bool = option(True)  # the answer counts only if the channel has not moved since
 
     ONE_LOOK: Bool = option(True)  # no import ends between the look for a checkpoint and that at the segments
 
@@ -295,7 +290,7 @@ class SeekInSteps(Seek):
 
     @action(source="facts 10.4: Watch")
     def give(s, t: Ownership.Tenure):
-        """A node is given the channel; from now on the coordinator takes what it sends, and no other's."""
+        """A node is given the channel; from now on the coordinator takes its requests only."""
         require(all_of(s.life == "living", s.noted, s.epoch_of[t] == 0))
         s.epoch = s.epoch + 1
         s.epoch_of[t] = s.epoch
@@ -304,7 +299,7 @@ class SeekInSteps(Seek):
 
     @action(source="facts 10.4: GetChannelSeekPosition")
     def look(s, t: Ownership.Tenure):
-        """The checkpoint is looked for; one that is stored afterwards is not seen."""
+        """The coordinator looks for the checkpoint, and will not see one that is stored afterwards."""
         require(s.waits[t] & ~s.looked[t])
         s.looked[t] = True
         s.found[t] = s.has_checkpoint
@@ -338,11 +333,11 @@ class SeekInSteps(Seek):
         super().end_import(segment, position)
 
     def sought_by(s, t):
-        """The checkpoint that was found, or else what the segments say now."""
+        """The checkpoint that was found, or else the earliest position of the segments now."""
         return ite(s.found[t], s.place[t], s.earliest())
 
     def the_position_is_one_that_is_recorded(before, after):
-        """The same, of the checkpoint when it was looked for."""
+        """The same, with the checkpoint of the look."""
         return forall(
             after.Tenure,
             lambda t: implies(before.waits[t] & ~after.waits[t], after.sought[t] == before.sought_by(t)),
@@ -410,7 +405,7 @@ class SeekInSteps(Seek):
 
     @lemma(source="facts 10.4")
     def what_was_found_is_good_for_the_owner(s):
-        """While the owner waits the channel lives; what it has found is a checkpoint of this collection."""
+        """While the owner waits the channel lives; its checkpoint is one of this collection."""
         return forall(
             s.Tenure,
             lambda t: implies(

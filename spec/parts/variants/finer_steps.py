@@ -1,8 +1,8 @@
-"""A channel whose replica goes in the middle of a read of several channels: another replica answers for it.
+"""A replica leaves in the middle of a read of several channels: another replica answers for its channel.
 
-In ``spec/parts`` a channel answers a read once. A node may go when it has sent some of its rows; and if all
-nodes are asked at once (``ChannelReads`` in ``impl/queries/reads.py``), the answer of one may take the place
-of another's until each channel has answered.
+In ``spec/parts`` a channel answers a read once. A node may leave when it has sent some of its rows; and if
+all nodes are asked at once (``ChannelReads`` in ``impl/queries/reads.py``), the answer of one may replace
+another's until each channel has answered.
 """
 
 from tidemark.spec.language import Set, Sort, action, all_of, each, exists, reachable, require
@@ -10,7 +10,7 @@ from tidemark.spec.parts import Parts
 
 
 class HandOver(Parts):
-    """What has come of a channel is thrown away, and another replica of it answers, at its own moment."""
+    """The rows of a channel are discarded, and another replica of it answers, at its own moment."""
 
     Replica = Sort()
 
@@ -18,7 +18,7 @@ class HandOver(Parts):
 
     @action(source="facts 6.1, 6.3")
     def leave(s, q: Parts.Read, c: Parts.Channel, r: Replica):
-        """A replica of the channel has gone, or another one is asked beside it."""
+        """A replica of the channel has left, or another one is asked beside it."""
         require((s.progress[q] == "sent") & (s.part[q, c] != "none"))
         require(~s.left[q, c, r])
         s.left[q, c, r] = True

@@ -1,13 +1,11 @@
-"""Reads of several channels by other rules, and what is hoped of them: each has its own verdict."""
+"""Reads of several channels by other rules, and stronger promises: each has its own verdict."""
 
 from tidemark.spec.language import Map, all_of, exists, forall, implies, invariant, ite, lemma, maximum
 from tidemark.spec.parts import Parts
 
 
 def accounts_for(s, q, w):
-    """The answer shows what the write did: a row, unless it was deleted since; of a delete, no older row of
-    its key.
-    """
+    """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
     no_older_row = forall(
         s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
     )
@@ -20,7 +18,7 @@ class HopeOfOneMoment(Parts):
 
     @invariant(source="facts 6.1")
     def answers_are_of_one_moment(s):
-        """An answer that shows a row shows what each older write did, on every channel that it asks."""
+        """An answer that shows a row shows each older write, on every channel that it asks."""
         return forall(
             s.Read,
             s.Write,
@@ -63,7 +61,7 @@ class Greatest(Parts):
 
 
 class Probe(Greatest):
-    """The first page is a probe: it is thrown away, and what is shown are further pages."""
+    """The first page is a probe: it is discarded, and further pages are shown."""
 
     @invariant(source="facts 6.2; B40")
     def shown_pages_agree(s):
@@ -85,7 +83,7 @@ class Probe(Greatest):
 
     @invariant(source="facts 6.2; B40")
     def shown_pages_are_of_one_moment(s):
-        """A page behind a probe that shows a row shows what each older write did, on all its channels."""
+        """A page behind a probe that shows a row shows each older write, on all its channels."""
         return forall(
             s.Read,
             s.Write,

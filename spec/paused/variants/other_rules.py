@@ -1,11 +1,11 @@
-"""The real system with one repair each, and without the flush: what is lost, and what is not."""
+"""The real system with one repair each, and without the flush: which rows are lost."""
 
 from tidemark.spec.language import forall, implies, lemma
 from tidemark.spec.paused import Paused
 
 
 class Fenced(Paused):
-    """The log refuses what a proxy appends after its session has ended (hazard 11)."""
+    """The log refuses appends of a proxy after the end of its session (hazard 11)."""
 
     FENCED = True
 
@@ -34,12 +34,12 @@ class Refused(Paused):
 
 
 class AboveTick(Paused):
-    """The log refuses a row that lies at or below the tick (hazard 11)."""
+    """The log refuses a row at or below the tick (hazard 11)."""
 
     ABOVE_TICK = True
 
 
 class NoFlush(Paused):
-    """Nothing is flushed: late rows stay in the log, and come again (hazard 11)."""
+    """No flush: late rows stay in the log, and come again (hazard 11)."""
 
     FLUSHES = False

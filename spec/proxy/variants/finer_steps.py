@@ -1,8 +1,8 @@
 """The proxy in finer steps: commit, pop and snapshot go from channel to channel under the lock.
 
-In this project's code each of them is one section between two awaits, for all channels, and the programs
-with several channels compare it with the one step of the protocol. A server with threads goes from channel to
-channel; that it loses nothing is shown here.
+In ``impl/proxy`` each of them is one section between two awaits, for all channels, and the programs with
+several channels compare it with the one step of the protocol. A server with threads goes from channel to
+channel; this variant shows that it loses nothing.
 """
 
 from tidemark.spec.language import (
@@ -39,7 +39,7 @@ class ChannelByChannel(Proxy):
     copy_min: Map[Proxy.Channel, Proxy.Ts] = 0
     copy_max: Map[Proxy.Channel, Proxy.Ts] = 0
 
-    # ---- the lock, and what is open ----
+    # ---- the lock, and open tasks ----
 
     def holds_lock(s, t):
         return super().holds_lock(t) | s.popping[t]
@@ -73,7 +73,7 @@ class ChannelByChannel(Proxy):
 
     @action(fairness="strong", source="seed 002, popPChanStats; facts 3.1")
     def begin_pop(s, t: Proxy.Task):
-        """The task is over and takes the lock."""
+        """The task has ended and takes the lock."""
         require((s.phase[t] == "finished") & s.pop_is_free())
         require(implies(s.KNOWN_OUTCOME, s.outcome_is_known(t)))
         require(~s.popping[t])
@@ -131,9 +131,7 @@ class ChannelByChannel(Proxy):
 
     @invariant(source="hazard 27; B8")
     def no_ghost_is_tracked(s):
-        """Every timestamp of the statistics is that of a task that is not over there, and is committed or
-        about to be.
-        """
+        """Tracked timestamps are of tasks that have not ended there and are committed, or about to be."""
         return forall(
             s.Channel,
             s.Ts,
@@ -148,7 +146,7 @@ class ChannelByChannel(Proxy):
 
     @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
     def the_holder_is_the_latest(s):
-        """The task that asks or commits is above all that is tracked, but for its own entries."""
+        """The task that asks or commits is above all tracked ones, except for its own entries."""
         return forall(
             s.Task,
             s.Channel,
@@ -164,7 +162,7 @@ class ChannelByChannel(Proxy):
 
     @lemma(source="facts 3.1")
     def one_section_is_under_way(s):
-        """A commit, a pop or a copy that has come to some channels has the lock; a copy is what there is."""
+        """A commit, pop or copy that has reached some channels has the lock; a copy equals the statistics."""
         return all_of(
             forall(
                 s.Task,
@@ -198,7 +196,7 @@ class ChannelByChannel(Proxy):
 
     @reachable(after="copy_channel", source="facts 3.3")
     def a_snapshot_meets_a_task_that_is_over(before, after, c):
-        """While statistics are copied, a task that is over waits for the lock."""
+        """While statistics are copied, an ended task waits for the lock."""
         return exists(before.Task, lambda t: (before.phase[t] == "finished") & before.committed[t])
 
     @reachable(after="commit_channel", source="facts 3.1")
@@ -208,7 +206,7 @@ class ChannelByChannel(Proxy):
 
 
 class CommitLetsGo(ChannelByChannel):
-    """A commit gives the lock back after its first channel."""
+    """A commit releases the lock after its first channel."""
 
     def holds_lock(s, t):
         return super().holds_lock(t) & ~exists(s.Channel, lambda c: s.in_stats[t, c])

@@ -1,4 +1,4 @@
-"""What deviates from the proxy's tick and does no harm: the holding halves of the pairs.
+"""Harmless deviations from the proxy's tick: the holding halves of the pairs.
 
 Each is proved for any size; the other half is a mutant in ``proxy`` or an instance of ``proxy_seeds``.
 """
@@ -16,7 +16,7 @@ class NoGate(Proxy):
 
 class NanosecondSlip(Proxy):
     """The interval is added in another unit: 200 ms as nanoseconds are 763 ms of hybrid time, not quite four
-    times as much (hazard 28). The gate is capped by the greatest timestamp of the snapshot all the same.
+    times as much (hazard 28). The gate is still capped by the greatest timestamp of the snapshot.
     """
 
     def next_gate(s, c):
@@ -37,7 +37,7 @@ class GreatestIsDefault(Proxy):
 
     @lemma(source="facts 3.3")
     def the_snapshot_is_below_whoever_is_not_in_it(s):
-        """A task on a channel that the snapshot does not have is above all that it has."""
+        """A task on a channel that the snapshot does not have is above all timestamps of the snapshot."""
         return forall(
             s.Task,
             s.Channel,

@@ -1,4 +1,4 @@
-"""Rules of seed 004 as they are written, each in the place of the one that holds."""
+"""Rules of seed 004 as they are written, each in the place of the correct one."""
 
 from tidemark.spec.language import Map, Set, action, count, each, forall, ite, require
 from tidemark.spec.queries import Queries
@@ -79,7 +79,7 @@ class Loaded(Queries):
 
 
 class LoadedAnswersWithWhatHasCome(Loaded):
-    """A request that has run out of time is answered with what has come."""
+    """A request that has run out of time is answered with the rows that have come."""
 
     def give_up(s, r):
         waits = s.stage[r] == "waiting"

@@ -4,6 +4,6 @@ from tidemark.spec.queries import Queries
 
 
 class ClosedAtOnce(Queries):
-    """A stream is closed when it is removed, whoever writes."""
+    """A stream is closed when it is removed, even if a request writes through it."""
 
     WAITS_FOR_WRITERS = False

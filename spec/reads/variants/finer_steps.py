@@ -1,8 +1,7 @@
 """A read that moves from one replica to another: because its replica has stopped, or is too slow.
 
 In ``spec/reads`` a read asks one replica, and ends with it. Proxies ask a second one: one after the other
-(``Reader`` in ``impl/proxy/reads.py``, as those of Milvus do), or all of them at once, which is in
-``all_at_once``.
+(``Reader`` in ``impl/proxy/reads.py``, as in Milvus), or all of them at once (``all_at_once``).
 """
 
 from tidemark.spec.language import (
@@ -29,9 +28,7 @@ from tidemark.spec.reads import Reads
 
 
 class HandOver(Reads):
-    """A read asks one replica after the other with the same guarantee, none of them twice. What it has seen
-    of one it leaves there.
-    """
+    """A read asks replicas one by one with the same guarantee, none twice, and takes no rows along."""
 
     at: Map[Reads.Read, Reads.Replica] = anything  # whom it asks now; ``replica`` is whom it asks first
     left: Set[Reads.Read, Reads.Replica] = False  # whom it has asked in vain
@@ -49,7 +46,6 @@ class HandOver(Reads):
         return one_of(s.progress[q], "waiting", "asleep", "reading")
 
     def may_ask(s, q, r):
-        """The read has not asked the replica."""
         return (s.at[q] != r) & ~s.left[q, r]
 
     @action(fairness="weak", source="facts 6.1, 6.3")
@@ -67,7 +63,7 @@ class HandOver(Reads):
         s.move(q, r)
 
     def move(s, q, r):
-        """The guarantee goes along, and nothing else."""
+        """Only the guarantee moves along."""
         s.left[q, s.at[q]] = True
         s.at[q] = r
         s.progress[q] = "waiting"
@@ -86,9 +82,7 @@ class HandOver(Reads):
 
     @reachable(after="answer", source="facts 6.3")
     def a_read_is_answered_elsewhere(before, after, q):
-        """The replica that a strong read has asked first has stopped; another one shows it an acknowledged
-        row.
-        """
+        """The first replica of a strong read has stopped; another one shows it an acknowledged row."""
         return all_of(
             after.stopped[after.replica[q]],
             ~after.stopped[after.at[q]],
@@ -98,12 +92,12 @@ class HandOver(Reads):
 
     @reachable(after="ask_another", source="facts 6.3")
     def a_served_read_waits_again(before, after, q, r):
-        """A read was served, and comes to a replica that has not reached its guarantee."""
+        """A read was served, and moves to a replica that has not reached its guarantee."""
         return (before.progress[q] == "reading") & (after.safe[r] < after.guarantee[q])
 
     @reachable(after="follow", source="facts 6.3; hazard 34")
     def a_sleeper_moves(before, after, q, r):
-        """A read has waited in vain at a replica that has stopped, and goes to one that serves it."""
+        """A read that slept at a stopped replica moves to one that serves it."""
         return (before.guarantee[q] > before.safe[before.at[q]]) & after.is_served(q)
 
 
@@ -154,14 +148,14 @@ class HopesOfAHandOver(StrongHandOver):
 
 
 class LeavesTheDeadAlone(HopesOfAHandOver):
-    """A read stays at its replica, however slow, until that stops."""
+    """A read stays at its replica, however slow, until the replica stops."""
 
     ask_another = None
     a_served_read_waits_again = None
 
 
 class HopesOfOneReplica(EventualHandOver):
-    """What an eventual read does not promise although it asks the same replica first, as a claim."""
+    """What an eventual read does not promise even if it asks the same replica first, as a claim."""
 
     @invariant(source="facts 6.1, 6.3")
     def reads_that_begin_at_one_replica_do_not_go_back(s):
@@ -191,8 +185,8 @@ class WritesAloneAreCarried(SessionHandOver):
 
 
 class InPieces(HandOver):
-    """The rows of growing and of sealed segments are collected in two steps, from a replica that runs: what a
-    stopped one has held is gone. An answer that is whole may still be on its way.
+    """The rows of growing and of sealed segments are collected in two steps, from a running replica: pieces
+    of a stopped one are lost. A whole answer may still be on its way.
     """
 
     sealed: Set[Reads.Write] = constant()  # the row is in a sealed segment
@@ -225,7 +219,7 @@ class InPieces(HandOver):
         s.collect(q, lambda w: s.sealed[w])
 
     def collect(s, q, is_of_it):
-        """The visible rows of one kind of segment are added to what there is."""
+        """The visible rows of one kind of segment are added to the collected ones."""
         s.found = each(
             s.Read,
             s.Write,
@@ -255,9 +249,7 @@ class InPieces(HandOver):
 
     @lemma(source="facts 6.1")
     def what_is_collected_is_of_one_moment(s):
-        """A piece has exactly the rows that are visible at the moment of its read; without a read there is
-        none.
-        """
+        """A piece has exactly the rows visible at the moment of its read; without a read there is none."""
         return forall(
             s.Read,
             lambda q: implies(s.progress[q] != "reading", ~s.has_growing[q] & ~s.has_sealed[q]),

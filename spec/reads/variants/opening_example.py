@@ -1,7 +1,7 @@
 """The opening example of seed 002: two clients, one event after the other, every answer as on one machine.
 
 Any script of writes and strong reads can be given: ``write_turn`` and ``read_turn`` say when each happens. An
-event begins when the one before it was acknowledged or answered. Each layer taken away is a variant.
+event begins when the one before it was acknowledged or answered. In each variant one layer is missing.
 """
 
 from tidemark.spec.language import (
@@ -199,7 +199,7 @@ class AnyScript(OneAfterTheOther):
 
     @lemma(source="seed 002, opening example")
     def a_moment_shows_what_is_expected(s):
-        """What is visible at the moment of a read is what one machine would show."""
+        """The rows visible at the moment of a read are those that one machine would show."""
         return forall(
             s.Read,
             s.Write,
@@ -232,7 +232,7 @@ class OpeningExample(OneAfterTheOther):
 
 
 class WithoutTicks(OpeningExample):
-    """No ticks: a replica takes what it has read up to now for all that there is."""
+    """No ticks: a replica takes the part of the log that it has read for all of it."""
 
     send_tick = None
 
@@ -249,14 +249,14 @@ class WithoutTicks(OpeningExample):
 
 
 class WithoutWaiting(OpeningExample):
-    """No wait for the service time: a read is answered with what the replica has."""
+    """No wait for the service time: a read is answered with the replica's present rows."""
 
     def is_served(s, q):
         return s.guarantee[q] >= 0
 
 
 class WithoutTimestampsOfDeletes(OpeningExample):
-    """A pack's deletes are applied before its rows, and remove what is there, whatever its timestamp."""
+    """A pack's deletes are applied before its rows, to the present rows, whatever their timestamps."""
 
     gone: Set[Reads.Replica, Reads.Write] = False
 

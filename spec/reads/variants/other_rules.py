@@ -1,4 +1,4 @@
-"""The levels one by one; what the real system does otherwise; what was never promised."""
+"""The levels one by one; deviations of the real system; what was never promised."""
 
 from tidemark.spec.language import (
     Map,
@@ -81,7 +81,7 @@ class WritesAlone(SessionReads):
 
 
 class KeptByTheProxy(SessionReads):
-    """The session's timestamp is kept by the proxy through which a write goes, and not by the client."""
+    """The proxy of a write keeps the session's timestamp, and not the client."""
 
     Proxy = Sort()
 
@@ -172,7 +172,7 @@ class TicksStop(StrongReads):
 
     @leads_to(source="facts 6.1; hazard 34", without=("send_tick",))
     def a_sleeping_read_ends(s, q: Reads.Read):
-        """A read that sleeps ends, also if no tick comes."""
+        """A sleeping read ends, even if no tick comes."""
         return s.progress[q] == "asleep", one_of(s.progress[q], "answered", "failed")
 
 
@@ -181,13 +181,13 @@ class StallIsAnError(TicksStop):
 
     @action(fairness="weak", source="facts 6.1; hazard 34")
     def stall(s, q: Reads.Read):
-        """Nothing has moved for too long."""
+        """The service time has not moved for too long."""
         require(s.progress[q] == "asleep")
         s.end_without_answer(q)
 
 
 class WithoutTimestamps(Reads):
-    """Deletes remove what is there when they are applied, whatever its timestamp."""
+    """Deletes remove the rows that are present when they are applied, whatever their timestamp."""
 
     gone: Set[Reads.Replica, Reads.Write] = False
 
@@ -216,7 +216,7 @@ class DeletesMarkRows(Reads):
         s.mark_rows(r, w)
 
     def mark_rows(s, r, d):
-        """The rows that are there have the delete from now on."""
+        """The present rows have the delete from now on."""
         s.marked = each(
             s.Replica,
             s.Write,
@@ -227,7 +227,6 @@ class DeletesMarkRows(Reads):
         )
 
     def is_older(s, w, d):
-        """The delete is of the row."""
         return all_of(~s.deletes[w], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d])
 
     def finds(s, r, w, value):

@@ -10,6 +10,6 @@ class SideBySide(Scheduler):
 
 
 class NotSettled(Scheduler):
-    """A task whose call was given up is over."""
+    """A task ends when its call is given up."""
 
     SETTLED = False

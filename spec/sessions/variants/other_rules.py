@@ -4,6 +4,6 @@ from tidemark.spec.sessions import Sessions
 
 
 class FencesBeforeTheList(Sessions):
-    """What is over is fenced first, then the sessions are listed (hazard 30)."""
+    """Ended sessions are fenced first, then the sessions are listed (hazard 30)."""
 
     LISTS_FIRST = False

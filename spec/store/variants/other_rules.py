@@ -1,4 +1,4 @@
-"""The kinds of store that differ in when a save is forced, and in what a read shows."""
+"""The kinds of store that differ in when a save is forced, and in which value a read shows."""
 
 from tidemark.spec.store import Store
 
@@ -11,12 +11,12 @@ class Transactional(Store):
 
 
 class Objects(Store):
-    """A read shows what may vanish: whoever reads an object knows that its save was answered."""
+    """A read shows a value that may vanish: a reader of an object knows that its save was answered."""
 
     READS_FORCED = False
 
 
 class KnownObjects(Objects):
-    """Looked at for what those see who know that the object is there."""
+    """The view of readers who know that the object is there."""
 
     what_was_read_is_durable = None

@@ -26,12 +26,12 @@ class LateMessages(Stream):
 
     @reachable(after="read_tick", source="facts 5.1; hazard 31")
     def a_late_message_comes_with_the_next_pack(before, after, c, value):
-        """A pack holds a message below the end of the pack before."""
+        """A pack has a message below the end of the pack before."""
         return exists(after.Message, lambda m: after.held[m] & ~before.held[m] & (after.ts[m] <= before.last))
 
 
 class LateAndNoPromise(LateMessages):
-    """What is left of the claims if messages may be late: nothing is lost, and nothing is stored twice."""
+    """The claims that hold if messages may be late: no message is lost, and none is stored twice."""
 
     a_position_claims_only_what_is_stored = None
     packs_leave_nothing_out = None
@@ -40,7 +40,7 @@ class LateAndNoPromise(LateMessages):
 
 
 class LateWithoutCrash(LateMessages):
-    """The consumer of late messages goes on."""
+    """The consumer of late messages does not crash."""
 
     crash = None
 

@@ -1,4 +1,4 @@
-"""The time tick in finer steps: what the protocol does in one step although the real system needs several.
+"""The time tick in finer steps: single steps that the real system does in several.
 
 Each variant reads an option about these steps: an assumption of the protocol, or a choice of its own. With it
 all claims hold; without it one breaks. Both are entries of the manifest.
@@ -45,14 +45,14 @@ class TicksInFlight(TimeTick):
 
     @lemma(source="hazard 12")
     def stray_ticks_are_below_all_to_come(s):
-        """What may still land lies below all messages to come."""
+        """Ticks of a crashed coordinator that may still be appended are below all messages to come."""
         return forall(
             s.Message, lambda m: implies(s.may_append(m), s.lies_above(m, s.stray[s.channel_of[m]]))
         ) & forall(s.Channel, lambda c: s.stray[c] <= s.issued)
 
     @lemma(source="hazard 30")
     def stray_ticks_land_before_the_successor_begins(s):
-        """With the fence a stray tick lies above the last one, and there is none while a coordinator runs."""
+        """With the fence such a tick is above the last one, and there is none while a coordinator runs."""
         return forall(
             s.Channel,
             lambda c: implies(s.TICKS_FENCED & (s.stray[c] > 0), ~s.up & (s.stray[c] >= s.tick[c])),
@@ -60,7 +60,7 @@ class TicksInFlight(TimeTick):
 
 
 class FenceInSteps(TimeTick):
-    """The logs of the channels begin to refuse a source one after the other."""
+    """The logs of the channels refuse a source one after the other."""
 
     FENCED_FIRST: Bool = option(True)  # a source is forgotten when the log of each channel refuses it
 
@@ -80,7 +80,7 @@ class FenceInSteps(TimeTick):
 
     @action(fairness="weak", source="hazard 11")
     def close_log(s, p: TimeTick.Source, c: TimeTick.Channel):
-        """The log of a channel refuses a source whose lease is gone."""
+        """The log of a channel refuses a source whose lease has ended."""
         require(s.up & (s.session[p] == "expired"))
         require(~s.closed[p, c])
         s.closed[p, c] = True
@@ -95,7 +95,7 @@ class FenceInSteps(TimeTick):
 
     @lemma(source="hazard 11")
     def logs_refuse_whom_they_have_lost(s):
-        """A log refuses only sources whose lease is gone, and all logs refuse whoever was forgotten."""
+        """A log refuses only sources whose lease has ended, and all logs refuse each forgotten source."""
         return forall(
             s.Source,
             s.Channel,
@@ -117,30 +117,29 @@ class RestartInSteps(TimeTick):
     listed: Set[TimeTick.Source] = False  # what the list of sessions said
 
     def lists_now(s):
-        """It is the moment to list the sessions: at first, or after the fences."""
+        """The coordinator lists the sessions now: at first, or after the fences."""
         return s.start == ite(s.LISTED_FIRST, "not begun", "first")
 
     def fences_now(s):
-        """It is the time for the fences."""
         return s.start == ite(s.LISTED_FIRST, "first", "not begun")
 
     @action(fairness="weak", source="facts 4: initSessions; B46")
     def list_sessions(s):
-        """It reads which sessions there are."""
+        """It reads the sessions."""
         require(~s.up & s.lists_now())
         s.listed = each(s.Source, s.is_learned_at_start)
         s.start = ite(s.LISTED_FIRST, "first", "second")
 
     @action(fairness="weak", source="hazard 11; B46")
     def fence_absent(s, p: TimeTick.Source):
-        """It fences a source whose lease is gone and that it has not listed."""
+        """It fences a source whose lease has ended and that it has not listed."""
         require(~s.up & s.fences_now())
         require((s.session[p] == "expired") & ~s.listed[p] & ~s.fenced[p])
         s.fenced[p] = True
 
     @action(fairness="weak", source="hazard 11; B46")
     def end_fences(s):
-        """All of them are fenced."""
+        """All such sources are fenced."""
         require(~s.up & s.fences_now())
         require(forall(s.Source, lambda p: implies((s.session[p] == "expired") & ~s.listed[p], s.fenced[p])))
         s.start = ite(s.LISTED_FIRST, "second", "first")
@@ -163,7 +162,7 @@ class RestartInSteps(TimeTick):
 
     @lemma(source="hazard 11; B46")
     def whoever_is_not_listed_is_fenced(s):
-        """When the sessions are listed first: whoever took writes is listed, or fenced in time."""
+        """When the sessions are listed first: each source that took writes is listed, or fenced in time."""
         return forall(
             s.Source,
             lambda p: implies(

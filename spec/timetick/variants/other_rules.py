@@ -1,7 +1,7 @@
-"""Readings of the sources, and hazards that are decided in pairs: with and without what makes them harmless.
+"""Readings of the sources, and hazards in pairs: with and without the rule that makes them harmless.
 
-These are instances and proofs of the manifest with their own expected verdicts; the holding half of each pair
-is as much a result as the other.
+These are instances and proofs of the manifest with their own expected verdicts; the half that holds is a
+result, too.
 """
 
 from tidemark.spec.language import action, constant, each, forall, greatest, implies, require
@@ -21,7 +21,7 @@ class OneMinimum(TimeTick):
 
 
 class NewestRoundWins(TimeTick):
-    """A full queue gives its round up for the newer one (hazard 29, the other way round)."""
+    """A full queue replaces its round by the newer one (hazard 29, the other way round)."""
 
     def drop_round(s):
         require(s.up & s.queued)
@@ -58,7 +58,7 @@ class SilentSessionExpires(OneSilentSession):
 
 
 class SilentSessionNeverExpires(OneSilentSession):
-    """One source never reports, and its lease is kept alive by another thread of the process."""
+    """One source never reports, and another thread of its process keeps its lease."""
 
     def expire(s, p):
         require(p != s.silent)
@@ -66,8 +66,8 @@ class SilentSessionNeverExpires(OneSilentSession):
 
 
 class FaultsForEver(TimeTick):
-    """Faults without a limit: what must happen in the end need not."""
+    """Faults without a limit: promises of liveness fail."""
 
     def fault(s):
-        """No fault is counted, so that no bound ends them."""
+        """Faults are not counted, so that no bound ends them."""
         s.faults = 0

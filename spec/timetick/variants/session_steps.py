@@ -1,7 +1,7 @@
 """Steps of sessions that variants with different bases share.
 
-They are functions: a class takes one up by its name, ``learn = session_steps.learn``. What the step says in
-it is compared with the pins, like that of any other.
+They are functions: a class adopts one by its name, ``learn = session_steps.learn``, and the pins compare it
+there.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ from tidemark.spec.timetick import TimeTick
     relies_on=("sessions.each_change_has_its_revision",),
 )
 def learn(s: Any, p: TimeTick.Source) -> None:
-    """The watch tells of a session that has begun; its lease may be gone already."""
+    """The watch reports a session that has begun; its lease may have ended already."""
     require(s.up & ~s.known[p])
     require(s.session[p] != "none")
     require(~s.fenced[p])
@@ -29,6 +29,6 @@ def learn(s: Any, p: TimeTick.Source) -> None:
     relies_on=("sessions.who_serves_is_known_or_refused",),
 )
 def forget(s: Any, p: TimeTick.Source) -> None:
-    """The watch has told of the end: if the source has served, the logs refuse it."""
+    """The watch has reported the end: if the source has served, the logs refuse it."""
     require(implies(s.serves[p], s.refused(p)))
     TimeTick.forget(s, p)

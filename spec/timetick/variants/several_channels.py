@@ -1,7 +1,7 @@
 """A stream of several channels (hazard 32).
 
-It reads each channel up to its next tick, and hands a pack over when all channels are at the same tick; those
-at the greatest wait, the others read on (facts 5.1).
+It reads each channel up to its next tick, and delivers a pack when all channels are at the same tick;
+channels at the greatest tick wait, the others read on (facts 5.1).
 """
 
 from tidemark.spec.language import Map, Set, action, any_of, exists, forall, leads_to, least, require
@@ -21,7 +21,6 @@ class Stream(TimeTick):
         s.logged[c, s.round_ts[c]] = True
 
     def is_aligned(s):
-        """All channels are at the same tick."""
         return forall(s.Channel, s.Channel, lambda c, d: s.at[c] == s.at[d])
 
     @action(fairness="weak", source="facts 5.1")

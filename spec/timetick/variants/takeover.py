@@ -1,8 +1,8 @@
-"""A coordinator takes over log by log: it fences a log against its predecessor, then reads the log's last
-tick, and goes on with the next one.
+"""A coordinator takes over log by log: it fences a log against its predecessor, reads the log's last tick,
+and continues with the next log.
 
-What the predecessor had sent, ticks and DDL messages, arrives at the logs that are not fenced yet. The
-protocol does all of this in two steps: the crash drops the DDL messages, the start reads all last ticks.
+Ticks and DDL messages of the predecessor arrive at the logs that are not fenced yet. The protocol does all of
+this in two steps: the crash drops the DDL messages, the start reads all last ticks.
 """
 
 from tidemark.spec.language import (
@@ -39,7 +39,7 @@ class TakesOverLogByLog(TimeTick):
     has_read: Set[TimeTick.Channel] = False  # the coordinator that starts has read the log's last tick
     seen: Map[TimeTick.Channel, TimeTick.Ts] = 0
 
-    # ---- what the predecessor leaves ----
+    # ---- ticks and messages of the predecessor ----
 
     def crash_coordinator(s):
         s.stray = each(s.Channel, lambda c: ite(s.to_send[c] & s.is_new(c), s.round_ts[c], 0))
@@ -47,7 +47,7 @@ class TakesOverLogByLog(TimeTick):
         super().crash_coordinator()
 
     def end_ddl_messages(s):
-        """What has no timestamp yet is given up; what was sent is on its way."""
+        """Messages without a timestamp are given up; sent ones are on their way."""
         s.floor = each(s.Message, lambda m: ite(s.ends_with_ddl(m), 0, s.floor[m]))
         s.message = each(s.Message, lambda m: ite(s.ends_with_ddl(m), "dropped", s.message[m]))
 
@@ -67,7 +67,7 @@ class TakesOverLogByLog(TimeTick):
 
     @action(fairness="weak", source="hazards 11, 30; B46")
     def close_log(s, c: TimeTick.Channel):
-        """The log refuses the predecessor from now on: what is on its way there is lost."""
+        """The log refuses the predecessor from now on: its ticks and messages on the way there are lost."""
         require(~s.up & ~s.closed[c])
         s.closed[c] = True
         s.stray[c] = ite(s.TICKS_FENCED, 0, s.stray[c])
@@ -78,7 +78,7 @@ class TakesOverLogByLog(TimeTick):
         )
 
     def is_sent_to(s, m, c):
-        """The predecessor's message is on its way to this log; its successor knows of no such message."""
+        """The predecessor's message is on its way to this log; the successor does not know the message."""
         return s.is_stray(m) & (s.channel_of[m] == c)
 
     def is_stray(s, m):
@@ -95,7 +95,7 @@ class TakesOverLogByLog(TimeTick):
 
     @action(source="B46")
     def crash_start(s):
-        """The successor crashes before it serves: the fences stay, and what it has read is lost."""
+        """The successor crashes before it serves: the fences stay, the ticks that it has read are lost."""
         require(~s.up & exists(s.Channel, lambda c: s.has_read[c]))
         s.forget_what_was_read()
         s.fault()
@@ -117,9 +117,7 @@ class TakesOverLogByLog(TimeTick):
 
     @lemma(source="facts 3.4, 4")
     def messages_begin_at_sources_that_serve(s):
-        """A message that is begun belongs to a source that took writes, or is on its way to a log that does
-        not refuse the predecessor yet.
-        """
+        """A begun message is of a source that took writes, or on its way to a log without the fence."""
         return forall(
             s.Message,
             lambda m: implies(
@@ -130,8 +128,8 @@ class TakesOverLogByLog(TimeTick):
 
     @lemma(source="hazards 12, 30")
     def what_is_on_its_way_is_in_order(s):
-        """A stray tick lies below all messages to come and, with the fence, at or above the last tick; none
-        comes to a log that refuses it.
+        """A tick of the predecessor on its way is below all messages to come and, with the fence, at or above
+        the last tick; none is on its way to a log that refuses it.
         """
         return forall(
             s.Channel,
@@ -150,8 +148,8 @@ class TakesOverLogByLog(TimeTick):
 
     @lemma(source="hazard 30; B46")
     def what_was_read_is_the_last_tick(s):
-        """Before a coordinator serves, what was read of a fenced log is its last tick. While one serves,
-        nothing is kept of its start, and all logs refuse the predecessor.
+        """Before a coordinator serves, it has read the last tick of each fenced log. While one serves, it
+        keeps no state of its start, and all logs refuse the predecessor.
         """
         return forall(
             s.Channel,
@@ -209,7 +207,7 @@ class DdlLogByLog(TakesOverLogByLog):
 
     @lemma(source="seed 002, DDL")
     def copies_are_asked_for_together(s):
-        """All copies of a message begin at once, and are asked for above the same."""
+        """All copies of a message begin at once, with the same floor."""
         return forall(
             s.Message,
             s.Message,
@@ -229,12 +227,11 @@ class DdlLogByLog(TakesOverLogByLog):
         )
 
     def has_ts(s, m):
-        """The message is on its way to its log, or there."""
         return one_of(s.message[m], "open", "appended")
 
     @reachable(after="send_tick", source="seed 002, DDL: DDL and DML are ordered")
     def a_tick_passes_a_copy(before, after, c):
-        """A log has the message and a tick behind it, and another log is still to get the message."""
+        """A log has the message and a later tick, and another log is still to get the message."""
         return exists(
             after.Message,
             after.Message,
@@ -248,9 +245,7 @@ class DdlLogByLog(TakesOverLogByLog):
 
     @reachable(after="close_log", source="B46; hazard 11")
     def a_message_stays_in_one_log_alone(before, after, c):
-        """The coordinator crashed between two logs, and the second refuses the message: all or none is not
-        promised.
-        """
+        """The coordinator crashed between two logs: the message stays in one alone."""
         return exists(
             after.Message,
             after.Message,

@@ -1,4 +1,4 @@
-"""A consumer of ticks: what a broken promise costs it (hazard 31).
+"""A consumer of ticks: the cost of a broken promise (hazard 31).
 
 It takes the messages up to a tick, stores them, and moves its checkpoint to the tick. After a crash it seeks
 the checkpoint: messages with ts <= the position are skipped.
@@ -51,7 +51,7 @@ class Consumer(TimeTick):
 
     @action(fairness="weak", source="facts 5.1, 7.5")
     def store(s, c: TimeTick.Channel):
-        """What is held is stored, and the checkpoint moves to the tick."""
+        """The messages that it holds are stored, and the checkpoint moves to the tick."""
         require(s.checkpoint[c] < s.position[c])
         s.row = each(
             s.Message,
@@ -138,7 +138,7 @@ class ConsumerOfLateMessages(Consumer):
 
     @reachable(after="consume", source="facts 5.1")
     def a_late_message_is_taken(before, after, c):
-        """A consumer that goes on reading takes a late message with the next pack."""
+        """A consumer takes a late message with the next pack."""
         return exists(
             after.Message,
             lambda m: (

@@ -1,12 +1,11 @@
-"""The table of claims of liveness: in its document, complete, and of one mind with the specifications."""
+"""The table of claims of liveness: complete, and of one mind with the specifications."""
 
 import inspect
 
 import pytest
 
-from tidemark.checks.argument.liveness import BOUNDED, Row, liveness, liveness_text
+from tidemark.checks.argument.liveness import BOUNDED, Row, liveness
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files
-from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
 pytestmark = pytest.mark.proof
@@ -20,11 +19,6 @@ def manifests() -> dict[str, Manifest]:
 @pytest.fixture(scope="module")
 def rows(manifests: dict[str, Manifest]) -> dict[str, Row]:
     return {row.claim: row for row in liveness(manifests.values())}
-
-
-def test_the_document_shows_the_table(rows: dict[str, Row]) -> None:
-    text = (ROOT / "docs" / "proofs.md").read_text(encoding="utf-8")
-    assert f"\n{liveness_text(rows.values())}\n" in text
 
 
 def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, Row]) -> None:

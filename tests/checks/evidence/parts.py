@@ -39,7 +39,7 @@ def quoted(value: object) -> str:
     return text
 
 
-def line(ms: int, caller: str, message: str, level: str = "INFO", **fields: object) -> str:
+def line(ms: int, caller: str, message: str, level: str = "INFO", /, **fields: object) -> str:
     """A log line. A double underscore in a name stands for a blank."""
     parts = [f"[{quoted(name.replace('__', ' '))}={quoted(value)}]" for name, value in fields.items()]
     return " ".join([f"[{stamp(ms)}]", f"[{level}]", f"[{caller}]", f"[{quoted(message)}]", *parts])

@@ -56,6 +56,19 @@ def test_a_read_of_every_key_there_can_be(tmp_path: Path, last: int) -> None:
     assert found["history.strong"].broken == 1
 
 
+@pytest.mark.parametrize(("seen", "later"), [([[2, 2]], []), ([[1, 1]], []), ([[2, 2]], [("delete", 1)])])
+def test_a_read_of_no_one_moment_is_reported(
+    tmp_path: Path, seen: list[list[int]], later: list[tuple[str, int]]
+) -> None:
+    """It overlaps both writes, shows the later one, and not the earlier one, which nothing deletes."""
+    given = [insert(0, 100, [[1, 1]]), insert(1, 200, [[2, 2]])]
+    given += [op(2 + n, what, 300, keys=[[key, key]]) for n, (what, key) in enumerate(later)]
+    read = query(0, 50, seen, keys=[[1, 2]], client="r1", end=900)
+    told = judged(tmp_path, [*given, read])["history.written"].reports
+    assert bool(told) == (seen == [[2, 2]] and not later)
+    assert not told or f"shows what has timestamp {ts(200, 1)}, not what has {ts(100, 1)}" in next(iter(told))
+
+
 def test_one_ghost(tmp_path: Path) -> None:
     assert broken(tmp_path, [insert(0, 100, ALL), query(1, 200, [[1, 11]])]) == ["history.written"]
 

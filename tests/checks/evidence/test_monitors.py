@@ -376,6 +376,39 @@ def test_reports_that_go_back(run: Path) -> None:
     refuted(run, "log-report-order", "logs/standalone.log:8")
 
 
+def appended(ms: int, number: str, what: str, at: int, term: int = 8) -> str:
+    return line(
+        ms, "metricsutil/wal_write.go:109", "append message into wal", "DEBUG",
+        channel=f"by-dev-rootcoord-dml_0:rw@{term}", message=f"{{type={what},vchannel=v,size=17}}",
+        messageID=number, timetick=at,
+    )  # fmt: skip
+
+
+def test_the_log_of_a_streaming_node(run: Path) -> None:
+    """Ids order the messages, whatever the order of the lines and whichever node wrote them."""
+    wal = [appended(5, "7/10", "INSERT", ts(7)), appended(4, "7/9", "TIME_TICK", ts(6))]
+    log = parts.write(run / "logs" / "node.log", [*wal, appended(6, "7/8", "INSERT", ts(5))])
+    assert of(run, "log-wal").broken == 0
+    add(run / "logs" / "standalone.log", appended(9, "8/1", "DELETE", ts(6), term=7))
+    assert (
+        "term 7, comes 0.000 s behind a tick of term 8"
+        in refuted(run, "log-wal", "logs/st").breaches[0].sentence
+    )
+    add(log, appended(9, "8/1", "DELETE", ts(9)))
+    assert "they are of two logs" in next(iter(of(run, "log-wal").unsure))
+
+
+def test_what_a_sound_log_tells_beside_its_verdict(tmp_path: Path) -> None:
+    refused = line(
+        5, "rootcoord/root_coord.go:1598", "failed to updateTimeTick", "WARN",
+        error="skip ChannelTimeTickMsg from un-recognized session 617",
+    )  # fmt: skip
+    parts.write(tmp_path / "a.log", [parts.stored(800_000, ts(0)), parts.stored(900_000, ts(1)), refused])
+    told = {name: [*one.reports] for (name, _), one in parts.answers(tmp_path).items() if one.reports}
+    assert "lags by 900 s behind the clock of its line" in told["log-checkpoint"][0]
+    assert "refuses the reports of proxy 617" in told["log-sessions"][0]
+
+
 def test_a_timestamp_twice(run: Path) -> None:
     add(run / "history-w1.ndjson", parts.op(7, "insert", 7000, keys=[[20, 21]], ts=ts(101, 1)))
     refuted(run, "client-unique", "history-w1.ndjson:8")

@@ -278,6 +278,9 @@ FAULTS = (
 )  # fmt: skip
 
 
+Fault = Callable[[int], tuple[str, list[str]]]
+
+
 def untouched(lines: list[str], _random: Random) -> list[str]:
     return lines
 
@@ -286,17 +289,19 @@ def untouched(lines: list[str], _random: Random) -> list[str]:
 @given(
     seed=st.integers(0, 1 << 30),
     step=st.sampled_from((1, 10, 40)),
+    neighbours=st.booleans(),
     fault=st.sampled_from(FAULTS),
-    form=st.sampled_from((untouched, times_before, pods_without_names)),
+    form=st.sampled_from((untouched, times_before, in_json, newest_first, older_part_last)),
 )
 def test_what_is_wrong_in_a_log_in_order_is_refuted(
-    tmp_path: Path, seed: int, step: int, fault: Callable[[int], tuple[str, list[str]]], form: Spoil
+    tmp_path: Path, seed: int, step: int, fault: Fault, form: Spoil, *, neighbours: bool
 ) -> None:
     """Whatever collectors put before the lines, and although neighbours have changed places before it."""
     random, lines = Random(seed), log(seed, step=step)
     name, wrong = fault(20 * step * len(lines))
-    spoiled = form([*lines, *wrong], random) if form is times_before else [*form(lines, random), *wrong]
-    assert name in refuted(tmp_path / "a.log", spoiled)
+    if neighbours:
+        lines = pods_without_names(lines, random)
+    assert name in refuted(tmp_path / "a.log", form([*lines, *wrong], random))
 
 
 def inconclusive(path: Path, lines: list[str]) -> str:
@@ -310,15 +315,37 @@ def inconclusive(path: Path, lines: list[str]) -> str:
 
 def test_the_reason_says_how_many_lines_go_back_and_by_how_much(tmp_path: Path) -> None:
     lines = [parts.stored(1000 * number, ts(number)) for number in range(5)]
-    said = inconclusive(tmp_path / "a.log", lines[::-1])
-    assert "a.log: 4 of 5 lines are older than a line before them, by up to 4.000 s, from line 2 on" in said
-    said = inconclusive(tmp_path / "b.log", lines[3:] + lines[:3])
-    assert "3 of 5 lines are older than a line before them, by up to 4.000 s, from line 3 on" in said
+    said = inconclusive(tmp_path / "a.log", [lines[2], lines[4], lines[3], lines[0], lines[1]])
+    assert "a.log: 3 of 5 lines are older than a line before them, by up to 4.000 s, from line 3 on" in said
 
 
-def test_few_milliseconds_newest_first(tmp_path: Path) -> None:
-    lines = [parts.stored(number // 2, ts(number)) for number in range(8)]
-    assert "6 of 8 lines" in inconclusive(tmp_path / "a.log", lines[::-1])
+def test_lines_newest_first_and_blocks_that_do_not_overlap_are_sorted(tmp_path: Path) -> None:
+    """The verdict says so, and a breach names the lines as they stand in the file."""
+    lines = [parts.stored(1000 * number, ts(number)) for number in range(5)]
+    wrong = [*lines, parts.stored(9000, ts(3) - 1)]
+    quick = [parts.stored(number // 2, ts(number)) for number in range(8)]
+    for log_, what, place in (
+        (wrong[::-1], "newest first", 1),
+        (wrong[4:] + wrong[:4], "later blocks before earlier ones", 2),
+        ([*wrong[4:], *wrong[2:4], *wrong[:2]], "later blocks before earlier ones", 2),
+        ([*quick[::-1]], "newest first", 0),
+    ):
+        read = gather(find([parts.write(tmp_path / "a.log", [*log_])]))
+        (answer,) = [one for one in judge_evidence(read).answers if one.monitor == "log-checkpoint"]
+        (told,) = answer.reports
+        assert told.startswith("a.log was sorted: ")
+        assert told.endswith(f"{what}.")
+        assert [one.places[-1].line for one in answer.breaches] == [place] * bool(place)
+
+
+def test_what_is_sorted_may_still_be_of_two_processes(tmp_path: Path) -> None:
+    turns = [served(1000 * n, ts(n)).replace(" [ts=", f" [replicaID={n % 2}] [ts=") for n in range(4)]
+    said = inconclusive(tmp_path / "a.log", turns[::-1])
+    assert (
+        "serve by-dev-rootcoord-dml_0_100v0 in turn, in line 3 again, lines counted as their stamps" in said
+    )
+    lines = [*began(0, 4), parts.stored(900, ts(5)), *began(3000, 5), parts.stored(3900, ts(9))]
+    assert outcomes(tmp_path / "b.log", lines[::-1]) == {"log-checkpoint": Outcome.HOLDS}
 
 
 def test_two_processes_in_one_file_are_named(tmp_path: Path) -> None:
@@ -358,7 +385,7 @@ def test_a_collection_that_is_loaded_again_has_another_replica(tmp_path: Path) -
 
 def test_what_does_not_depend_on_order_is_judged(tmp_path: Path) -> None:
     back = line(5, "timeticksync.go:106", "timestamp go back", "DEBUG", source__id=1, prev__ts=9, curr__ts=8)
-    said = outcomes(tmp_path / "a.log", [*[parts.stored(1000 * n, ts(n)) for n in (3, 2, 1)], back])
+    said = outcomes(tmp_path / "a.log", [*[parts.stored(1000 * n, ts(n)) for n in (2, 3, 1, 4, 2)], back])
     assert said == {"log-checkpoint": Outcome.INCONCLUSIVE, "log-report-order": Outcome.REFUTED}
 
 
@@ -381,7 +408,7 @@ def test_one_file_out_of_order_leaves_the_others_judged(tmp_path: Path) -> None:
     lines = [parts.stored(1000 * number, ts(number)) for number in range(4)]
     for number in range(3):
         parts.write(tmp_path / f"{number}.log", [*lines, f"part {number}"])
-    parts.write(tmp_path / "z.log", lines[::-1])
+    parts.write(tmp_path / "z.log", [lines[number] for number in (1, 3, 0, 2)])
     found = judge_evidence(gather(find([tmp_path])))
     said = {one.subject.instance: one.outcome for one in verdicts(found, instance="x", replay="again")}
     assert said == {

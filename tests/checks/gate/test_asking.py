@@ -95,7 +95,7 @@ def test_all_but_the_specification_counts(
         ("impl/datanode/write_buffer.py", True),
         ("impl/tso/oracle.py", True),
         ("models/protocols/flush/program.py", True),
-        ("models/protocols/flush/driver.py", True),
+        ("models/protocols/flush/programs.py", True),
         ("checks/mutation/implementation/trial.py", True),
         ("checks/interleave/judge.py", True),
     ],

@@ -22,7 +22,7 @@ ON_SPARK = "interleave on Spark"
 
 def judge_of(task: Task) -> str:
     """The judge; interleavings that are spread over Spark are searched by code of their own."""
-    spread = isinstance(task.entry, InterleaveEntry) and task.entry.distributed
+    spread = isinstance(task.entry, InterleaveEntry) and task.entry.on_spark
     return ON_SPARK if spread else task.judge
 
 

@@ -1,45 +1,82 @@
-"""The same search on Spark."""
+"""Spark distributes exhaustive interleavings of the four invariants in the fast tier, each with its step."""
+
+from __future__ import annotations
 
 import pytest
 
-from tests.checks.interleave.test_subtrees import facts
-from tidemark.checks.interleave import Options, explore
-from tidemark.checks.interleave.spark import Spread, explore_on_spark
-from tidemark.models.simulation import ProgramRef
+from tidemark.models.manifest import (
+    Expectation,
+    Expected,
+    InterleaveEntry,
+    Manifest,
+    Tier,
+    load,
+    manifest_files,
+)
+from tidemark.models.manifest.model import ON_SPARK, Reduction
 
-PROGRAMS = "tests.checks.interleave.programs:"
+INVARIANTS = {
+    "tso.ordered": "tso.an_answer_after_an_update",
+    "proxy.min_ts_never_goes_back": "proxy.the_least_passes_a_popped_task",
+    "flush.checkpoint_before_earliest_unsynced": "flush.a_checkpoint_is_stored_below_an_unsynced_row",
+    "flush.reset_only_by_greater_checkpoint": "flush.an_equal_checkpoint_resets_nothing",
+}
+"""An invariant, and the witness that a step of which it speaks happens."""
 
 
-@pytest.mark.spark
-@pytest.mark.parametrize("spread", [Spread(parts=3, budget=5), Spread(parts=16, budget=40, partitions=5)])
-def test_rounds_on_spark_give_what_one_core_gives(spark, spread):
-    program = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4)
-    rounds = []
-    options = Options(classes=True)
-    result = explore_on_spark(
-        spark,
-        program,
-        options,
-        spread=spread,
-        tick=lambda done, _total: rounds.append((done.number, done.left)),
+@pytest.fixture(scope="module")
+def manifests() -> list[Manifest]:
+    return [load(path) for path in manifest_files()]
+
+
+def fast(manifests: list[Manifest]) -> list[InterleaveEntry]:
+    return [one for manifest in manifests for one in manifest.interleave if one.tier is Tier.FAST]
+
+
+@pytest.mark.parametrize("claim", INVARIANTS)
+def test_an_invariant_is_explored_on_spark_and_two_mutants_are_refuted_there(
+    manifests: list[Manifest], claim: str
+) -> None:
+    found = {
+        one.name: manifest
+        for manifest in manifests
+        for one in fast([manifest])
+        if one.on_spark and {claim, INVARIANTS[claim]} <= {*one.claims}
+    }
+    assert found
+    assert any(
+        sum(mutant.instance == name and mutant.tier is Tier.FAST for mutant in manifest.mutant) >= 2
+        for name, manifest in found.items()
     )
-    assert facts(result) == facts(explore(program, options))
-    assert result.status.value == "exhausted"
-    assert rounds[-1][1] == 0
 
 
-@pytest.mark.spark
-def test_violations_found_on_spark_are_those_of_one_core(spark):
-    program = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
-    result = explore_on_spark(spark, program, spread=Spread(parts=4, budget=3))
-    alone = explore(program)
-    assert facts(result) == facts(alone)
-    assert result.first().token == alone.first().token
+def test_a_third_of_the_executions_is_sparks(manifests: list[Manifest]) -> None:
+    counts = [(one.on_spark, one.counts.get("executions", 0)) for one in fast(manifests)]
+    assert 3 * sum(count for on_spark, count in counts if on_spark) >= sum(count for _, count in counts)
 
 
-@pytest.mark.spark
-def test_too_few_rounds_are_inconclusive(spark):
-    program = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4)
-    result = explore_on_spark(spark, program, spread=Spread(parts=2, budget=1, rounds=1))
-    assert result.status.value == "inconclusive"
-    assert "left out" in result.reason
+@pytest.mark.parametrize(
+    ("update", "on_spark"),
+    [
+        ({}, True),
+        ({"counts": {"executions": ON_SPARK - 1}}, False),
+        ({"counts": {}}, False),
+        ({"distributed": False}, False),
+        ({"counts": {}, "distributed": True}, True),
+        ({"reduction": Reduction.STATES}, False),
+        ({"reduction": Reduction.OPTIMAL}, False),
+        ({"delays": 1}, False),
+    ],
+)
+def test_large_searches_whose_counts_do_not_depend_on_the_cut_go_to_spark(
+    update: dict[str, object], on_spark: bool
+) -> None:
+    entry = InterleaveEntry(
+        name="x",
+        about="x.",
+        program="a.b:c",
+        claims=("execution",),
+        counts={"executions": ON_SPARK},
+        expect=Expectation(every=Expected.HOLDS),
+    )
+    assert entry.model_copy(update=update).on_spark is on_spark

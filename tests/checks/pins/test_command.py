@@ -17,8 +17,7 @@ MANIFEST = """\
 name = "NAME"
 protocol = "NAME:Doors"
 
-[[instance]]
-name = "tiny"
+[instance.tiny]
 engines = ["interpreted"]
 bounds = { Door = 1, Number = 1 }
 expect = { refuted = ["doors.all_shut"] }  # it is wrong on purpose

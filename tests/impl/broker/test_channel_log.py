@@ -223,26 +223,23 @@ def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
     with_broker(later, tmp_path)
 
 
-def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
-    async def scenario():
-        supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
-        await broker.start(supervisor.spawn)
-        for channel, coordinator in (("a", -3), ("b", -5)):
-            await broker.log(channel).follow(coordinator)
-            await broker.log(channel).append(coordinator, Tick(1))
-        assert broker.next_coordinator() == -6
-        await broker.fence(7)
-        for log in broker.logs.values():
-            with pytest.raises(RpcError, match="refuses source 7"):
-                await log.append(7, Tick(2))
-        with pytest.raises(UnknownChannelError, match="known: a, b"):
-            broker.log("c")
-        again = Broker(tmp_path, ["a", "b"])
-        await again.start(supervisor.spawn)
-        assert again.next_coordinator() == -6
-        await supervisor.stop()
-
-    run(scenario())
+async def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
+    supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
+    await broker.start(supervisor.spawn)
+    for channel, coordinator in (("a", -3), ("b", -5)):
+        await broker.log(channel).follow(coordinator)
+        await broker.log(channel).append(coordinator, Tick(1))
+    assert broker.next_coordinator() == -6
+    await broker.fence(7)
+    for log in broker.logs.values():
+        with pytest.raises(RpcError, match="refuses source 7"):
+            await log.append(7, Tick(2))
+    with pytest.raises(UnknownChannelError, match="known: a, b"):
+        broker.log("c")
+    again = Broker(tmp_path, ["a", "b"])
+    await again.start(supervisor.spawn)
+    assert again.next_coordinator() == -6
+    await supervisor.stop()
 
 
 def test_a_gap_in_a_log_is_damage(tmp_path):

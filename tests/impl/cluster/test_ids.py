@@ -24,20 +24,17 @@ def test_keys_that_are_made_are_unique_over_proxies_and_restarts(tmp_path):
     assert len(set(keys)) == len(keys) == 12
 
 
-def test_each_task_has_an_id_of_its_own(tmp_path):
+async def test_each_task_has_an_id_of_its_own(tmp_path):
     async def answer(ts):
         return ts
 
-    async def scenario():
-        async with running(tmp_path) as cluster:
-            ids = []
-            for host in cluster.hosts[:2]:
-                proxy = await host.serving()
-                for _ in range(3):
-                    task = CallTask(("nothing",), call=answer)
-                    await proxy.submit(task, QueueKind.QUERY)
-                    ids.append(task.id)
-            assert len(set(ids)) == len(ids) == 6
-            assert 0 not in ids
-
-    play(scenario)
+    async with running(tmp_path) as cluster:
+        ids = []
+        for host in cluster.hosts[:2]:
+            proxy = await host.serving()
+            for _ in range(3):
+                task = CallTask(("nothing",), call=answer)
+                await proxy.submit(task, QueueKind.QUERY)
+                ids.append(task.id)
+        assert len(set(ids)) == len(ids) == 6
+        assert 0 not in ids

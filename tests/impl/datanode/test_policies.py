@@ -37,12 +37,6 @@ def test_stale_excludes_the_limit(consumed, picked):
     assert StaleBuffer(after=6).picks(view(consumed=consumed)) is picked
 
 
-def test_jitter_makes_a_segment_stale_later():
-    policy = StaleBuffer(after=6, jitter=lambda segment: segment)
-    assert not policy.picks(view(consumed=11))
-    assert policy.picks(view(consumed=12))
-
-
 @pytest.mark.parametrize(
     ("flush_ts", "consumed", "start", "picked"),
     [

@@ -6,14 +6,15 @@ import re
 
 import pytest
 
-from tests.impl.oracle_parts import MS, START
-from tests.impl.parts import MANY, Scene, run
+from tests.impl.parts import MANY, Scene
 from tidemark.impl.errors import ImplementationError
+from tidemark.impl.timestamp import NANOSECONDS as MS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.oracle import Published
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership, OraclePorts
-from tidemark.impl.tso.server import OracleParts, OracleServer
+from tidemark.impl.tso.server import OracleServer
 
+START = 1_700_000_000_000 * MS
 CONFIG = OracleConfig(
     lease=12.0,
     lease_margin=2.0,
@@ -97,7 +98,7 @@ async def played(what: str) -> str:
         name="a",
         ports=OraclePorts(store=scene, wall=scene, steady=scene, clock=scene, preemption=scene),
         config=CONFIG,
-        parts=OracleParts(published=make),
+        make=make,
     )
 
     def left() -> str:
@@ -224,11 +225,8 @@ an order to a server that rests: stop=8.5 asks=9:1
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_server_does_what_it_must_when_it_must(case):
+async def test_a_server_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
 
-    async def scenario():
-        seen = await played(what)
-        assert seen.replace(BEGUN, "begun;").replace(LATE, "late") == " ".join(wanted.split())
-
-    run(scenario())
+    seen = await played(what)
+    assert seen.replace(BEGUN, "begun;").replace(LATE, "late") == " ".join(wanted.split())

@@ -17,6 +17,8 @@ from tidemark.impl.types import ChannelName, RecoveryAnswer, SaveOutcome
 from tidemark.models.protocols.flush.ports import LocalObjects
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.programs import flush
+from tidemark.models.protocols.flush.scenario import FlushScenario
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation import ProgramRef
 from tidemark.models.simulation.world.process import Process
 
@@ -39,8 +41,7 @@ class NotSynced(FlushProgram):
         return _NoSync(process)
 
 
-def not_synced(**scenario: Any) -> FlushProgram:
-    return NotSynced(flush(**scenario).scenario)
+not_synced = program(NotSynced, FlushScenario)
 
 
 class _RefusalIsSuccess(SyncManager):
@@ -49,9 +50,14 @@ class _RefusalIsSuccess(SyncManager):
         return True
 
 
-def refused_save_is_success(**scenario: Any) -> FlushProgram:
+class RefusedSaveIsSuccess(FlushProgram):
     """A save that was refused because the channel was away counts as recorded (H22)."""
-    return flush(parts=DataNodeParts(sync_manager=_RefusalIsSuccess), **scenario)
+
+    def parts(self) -> DataNodeParts:
+        return DataNodeParts(sync_manager=_RefusalIsSuccess)
+
+
+refused_save_is_success = program(RefusedSaveIsSuccess, FlushScenario)
 
 
 class _AnswersAtOnce(FlushProgram):
@@ -62,8 +68,7 @@ class _AnswersAtOnce(FlushProgram):
             await super()._flush(service, flush_ts)
 
 
-def answers_at_once(**scenario: Any) -> FlushProgram:
-    return _AnswersAtOnce(flush(**scenario).scenario)
+answers_at_once = program(_AnswersAtOnce, FlushScenario)
 
 
 class _CountsEachQuestion(Coordinator):
@@ -74,8 +79,11 @@ class _CountsEachQuestion(Coordinator):
         return await super().recover_channel(channel, node_id)
 
 
-def counts_each_question(**scenario: Any) -> FlushProgram:
-    return flush(coordinator=_CountsEachQuestion, **scenario)
+class CountsEachQuestion(FlushProgram):
+    coordinator_class = _CountsEachQuestion
+
+
+counts_each_question = program(CountsEachQuestion, FlushScenario)
 
 
 CASES = [

@@ -86,15 +86,15 @@ def test_an_action_with_other_arguments_is_another_step():
     assert not allowed.permits(Step("lose", (3, 1)), PARAMS["lose"])
 
 
-ROW = '[[row]]\nactions = ["seal", "lose"]\nsection = "`seal`"\n'
+ROW = '[row."seal, lose"]\nsection = "`seal`"\n'
 
 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('[[event]]\nlabel = "x"\n', "neither actions nor a reason"),
-        ('[[event]]\nlabel = "x"\nactions = ["sael"]\n', "leads to 'sael', which is in no row"),
-        ('[[event]]\nlabel = "x"\nactions = ["lose"]\n', "'lose', which is a fault"),
+        ('[stutters]\nx = ""\n', "neither actions nor a reason"),
+        ('[steps]\nx = "sael"\n', "leads to 'sael', which is in no row"),
+        ('[steps]\nx = "lose"\n', "'lose', which is a fault"),
     ],
 )
 def test_a_table_whose_events_cannot_be_used(tmp_path: Path, text: str, said: str):
@@ -116,7 +116,7 @@ PROGRAMS = {
 @pytest.mark.parametrize(("name", "protocol"), PROGRAMS.items())
 def test_the_parameters_that_events_name_exist(name: str, protocol: str):
     actions = {action.name: {p.name for p in action.params} for action in resolve(protocol).trace().actions}
-    for row in action_table(name).events():
+    for row in action_table(name).event:
         for named in row.carries:
             assert any(named.partition("__")[0] in actions[action] for action in row.actions), row
 

@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 from tidemark.spec.language import (
     Bool,
@@ -20,8 +22,10 @@ from tidemark.spec.language import (
 
 @dataclass(frozen=True)
 class Case:
-    """A function that must fail, and what the error says."""
+    """A function that must fail, or that is none of an action or a property; and what the error says."""
 
+    name: str
+    source: Callable[..., object]
     run: Callable[[], object]
     problem: str
     remedy: str
@@ -30,12 +34,23 @@ class Case:
 CASES: list[Case] = []
 
 
-def case(problem: str, remedy: str) -> Callable[[Callable[[], object]], Callable[[], object]]:
-    def register(function: Callable[[], object]) -> Callable[[], object]:
-        CASES.append(Case(function, problem, remedy))
-        return function
+def case(problem: str, remedy: str, made_by: Callable[..., object] | None = None) -> Callable[..., Any]:
+    """Register a function. ``made_by``: it is the method odd of Base with this decorator."""
+
+    def register(function):
+        name, run = function.__name__, function
+        if made_by is not None:
+            function.__name__, function.__doc__ = "odd", "Odd."
+            run = partial(trace, function, made_by)
+        CASES.append(Case(name, function, run, problem, remedy))
+        return run
 
     return register
+
+
+def trace(function, made_by):
+    """Decorate a method, and trace Base with it."""
+    return base(made_by(function))
 
 
 class Base(Protocol):

@@ -15,44 +15,25 @@ from tidemark.spec.language import (
 )
 
 
-@case("the action odd returns a value", "a guard is require(...)")
-def action_that_returns():
-    @action  # here
-    def odd(s):
-        """Odd."""
-        s.done = True
-        return s.place == 0
-
-    base(odd)
+@case("the action odd returns a value", "a guard is require(...)", action)  # here
+def action_that_returns(s):
+    s.done = True
+    return s.place == 0
 
 
-@case("odd returns nothing", "Return a condition")
-def property_without_return():
-    @invariant()  # here
-    def odd(s):
-        """Odd."""
-
-    base(odd)
+@case("odd returns nothing", "Return a condition", invariant())  # here
+def property_without_return(s):
+    pass
 
 
-@case("odd returns a Place where a condition is expected", "brackets")
-def property_that_returns_a_number():
-    @invariant()  # here
-    def odd(s):
-        """Odd."""
-        return s.place
-
-    base(odd)
+@case("odd returns a Place where a condition is expected", "brackets", invariant())  # here
+def property_that_returns_a_number(s):
+    return s.place
 
 
-@case("odd returns no pair", "(premise, conclusion)")
-def leads_to_without_pair():
-    @leads_to()  # here
-    def odd(s):
-        """Odd."""
-        return s.done
-
-    base(odd)
+@case("odd returns no pair", "(premise, conclusion)", leads_to())  # here
+def leads_to_without_pair(s):
+    return s.done
 
 
 @case("Odd.odd has no docstring", "one sentence")
@@ -64,114 +45,61 @@ def missing_docstring():
     base(odd)
 
 
-@case("the parameter 'node' without a type", "Annotate it")
-def parameter_without_type():
-    @action  # here
-    def odd(s, node):
-        """Odd."""
-        s.done = True
-
-    base(odd)
+@case("the parameter 'node' without a type", "Annotate it", action)  # here
+def parameter_without_type(s, node):
+    s.done = True
 
 
-@case("the parameter 'node' without a type", "Annotate it")
-def parameter_with_a_python_type():
-    @action  # here
-    def odd(s, node: int):
-        """Odd."""
-        s.done = True
-
-    base(odd)
+@case("the parameter 'node' without a type", "Annotate it", action)  # here
+def parameter_with_a_python_type(s, node: int):
+    s.done = True
 
 
-@case("the parameter 'keys' of the type Map[Place, Bool]", "Annotate it")
-def map_parameter():
-    @action  # here
-    def odd(s, keys: Map[Base.Place, Bool]):
-        """Odd."""
-        s.done = True
-
-    base(odd)
+@case("the parameter 'keys' of the type Map[Place, Bool]", "Annotate it", action)  # here
+def map_parameter(s, keys: Map[Base.Place, Bool]):
+    s.done = True
 
 
-@case("that a step cannot choose", "Annotate it")
-def parameter_with_default():
-    @action  # here
-    def odd(s, place: Base.Place = 0):
-        """Odd."""
-        s.done = True
-
-    base(odd)
+@case("that a step cannot choose", "Annotate it", action)  # here
+def parameter_with_default(s, place: Base.Place = 0):
+    s.done = True
 
 
-@case("kept for bound variables", "Annotate it")
-def parameter_named_like_a_bound_variable():
-    @action  # here
-    def odd(s, p_0: Base.Place):
-        """Odd."""
-        s.done = True
-
-    base(odd)
+@case("kept for bound variables", "Annotate it", action)  # here
+def parameter_named_like_a_bound_variable(s, p_0: Base.Place):
+    s.done = True
 
 
-@case("odd has the parameter 'place'", "forall(Domain")
-def invariant_with_parameter():
-    @invariant()  # here
-    def odd(s, place: Base.Place):
-        """Odd."""
-        return s.seen[place]
-
-    base(odd)
+@case("odd has the parameter 'place'", "forall(Domain", invariant())  # here
+def invariant_with_parameter(s, place: Base.Place):
+    return s.seen[place]
 
 
-@case("odd takes one state only", "before, after")
-def transition_invariant_of_one_state():
-    @transition_invariant()  # here
-    def odd(s):
-        """Odd."""
-        return s.done
-
-    base(odd)
+@case("odd takes one state only", "before, after", transition_invariant())  # here
+def transition_invariant_of_one_state(s):
+    return s.done
 
 
-@case("the action 'stepp', which does not exist", "Name one of step")
-def witness_of_an_unknown_action():
-    @reachable(after="stepp")  # here
-    def odd(before, after):
-        """Odd."""
-        return after.done
-
-    base(odd)
+@case("the action 'stepp', which does not exist", "Name one of step", reachable(after="stepp"))  # here
+def witness_of_an_unknown_action(before, after):
+    return after.done
 
 
-@case("step has no parameter 'place'", "It has node")
-def witness_with_an_unknown_parameter():
-    @reachable(after="step")  # here
-    def odd(before, after, place):
-        """Odd."""
-        return after.done
-
-    base(odd)
+@case("step has no parameter 'place'", "It has node", reachable(after="step"))  # here
+def witness_with_an_unknown_parameter(before, after, place):
+    return after.done
 
 
-@case("the action 'recover', which does not exist", "Name one of step")
-def leads_to_without_an_unknown_action():
-    @leads_to(without=("recover",))  # here
-    def odd(s):
-        """Odd."""
-        return ~s.done, s.done
-
-    base(odd)
+@case(  # here
+    "the action 'recover', which does not exist", "Name one of step", leads_to(without=("recover",))
+)
+def leads_to_without_an_unknown_action(s):
+    return ~s.done, s.done
 
 
-@case("speaks about the state (place)", "An assumption is about constants")
-def assumption_about_the_state():
-    @assumption()  # here
-    def odd(s):
-        """Odd."""
-        return s.place == 0
-
-    base(odd)
+@case("speaks about the state (place)", "An assumption is about constants", assumption())  # here
+def assumption_about_the_state(s):
+    return s.place == 0
 
 
 @case("odd returns nothing", "Return a condition")
@@ -191,12 +119,7 @@ def unknown_fairness():
         s.done = True
 
 
-@case("require outside an action", "@action only")
-def require_in_a_property():
-    @invariant()
-    def odd(s):
-        """Odd."""
-        require(s.done)  # here
-        return s.done
-
-    base(odd)
+@case("require outside an action", "@action only", invariant())
+def require_in_a_property(s):
+    require(s.done)  # here
+    return s.done

@@ -10,25 +10,25 @@ from tidemark.spec.language import SpecError, resolve
 
 
 def marked_line(case: Case) -> int:
-    lines, first = inspect.getsourcelines(case.run)
+    lines, first = inspect.getsourcelines(case.source)
     found = [first + number for number, line in enumerate(lines) if "# here" in line]
     assert len(found) == 1, "each case marks one line"
     return found[0]
 
 
-@pytest.mark.parametrize("case", CASES, ids=lambda case: case.run.__name__)
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_misuse_names_place_problem_and_remedy(case):
     with pytest.raises(SpecError) as caught:
         case.run()
     error = caught.value
     assert case.problem in error.problem
     assert case.remedy in error.remedy
-    assert error.place == f"{Path(inspect.getfile(case.run)).name}:{marked_line(case)}"
+    assert error.place == f"{Path(inspect.getfile(case.source)).name}:{marked_line(case)}"
     assert str(error) == f"{error.place}: {error.problem}. {error.remedy}"
 
 
 def test_cases_are_many_and_different():
-    assert len({case.run.__name__ for case in CASES}) == len(CASES) > 90
+    assert len({case.name for case in CASES}) == len(CASES) > 90
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,28 @@
-"""Adapters of flush implementations with one bug each."""
+"""Wrong nodes and coordinators, for the walks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.flush.driver import FlushAdapter
 from tidemark.models.protocols.flush.mutants import implementation
+from tidemark.models.protocols.flush.programs import flush
 
-DRIVEN = Host("flush-driven-ignores-in-flight", FlushAdapter)
+DRIVEN = Host("driven", flush)
+TRIED = (
+    "checkpoint-ignores-in-flight",
+    "flush-ts-is-overwritten",
+    "repeated-save-appends",
+    "upload-error-is-swallowed",
+)
 
 MUTANTS = patches(
     __name__,
-    *(replace(patch, killer="conformance", on=DRIVEN) for patch in implementation.MUTANTS),
+    *(
+        replace(patch, killer="conformance", on=DRIVEN)
+        for patch in implementation.MUTANTS
+        if patch.name in TRIED
+    ),
     Patch(
         "rounds-overlap",
         at=f"{implementation.UPDATER}_run_round",
@@ -29,7 +39,7 @@ MUTANTS = patches(
         old="outcome in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
         new="True",
         killer="conformance",
-        on=DRIVEN,
+        on=Host("driven-moves", flush),
         source="hazard 22",
         says="A save that the coordinator refuses counts as recorded.",
     ),

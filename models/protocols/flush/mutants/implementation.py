@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -15,8 +14,10 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.flush.program import FlushProgram
 from tidemark.models.protocols.flush.programs import flush, over_files
+from tidemark.models.protocols.flush.scenario import FlushScenario
 
 FLUSH = Host("flush-and-checkpoint", flush)
+ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
 RACE = Host("two-flushes-race", flush)
 LATE = Host("late-requests", flush)
 REPLAY = Host("crash-and-replay", flush)
@@ -27,17 +28,6 @@ UPDATER = "datanode/checkpoint_updater.py:CheckpointUpdater."
 BUFFER = "datanode/write_buffer.py:WriteBuffer."
 COORDINATOR = "datacoord/coordinator.py:Coordinator."
 
-NEVER_RESET = Patch(
-    "flush-ts-is-never-reset",
-    at=f"{BUFFERS}_should_reset",
-    old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
-    new="False",
-    killer="refinement",
-    on=FLUSH,
-    source="B50",
-    says="The callback leaves the flush timestamp alone (B50).",
-)
-
 MUTANTS = patches(
     __name__,
     Patch(
@@ -46,7 +36,7 @@ MUTANTS = patches(
         old="(self._earliest_buffered(), self._earliest_in_flight())",
         new="(self._earliest_buffered(),)",
         killer="flush.positions_on_their_way_are_safe",
-        on=FLUSH,
+        on=ON_SPARK,
         source="H15, B13; seed 001, GetCheckpoint",
         says="Rows that are being synced do not hold the checkpoint back (H15, B13, seed 001).",
     ),
@@ -56,7 +46,7 @@ MUTANTS = patches(
         old="await self._upload(task)",
         new="await self._upload(task)\n            task.sink.in_flight.pop(task.key, None)",
         killer="flush.positions_on_their_way_are_safe",
-        on=FLUSH,
+        on=ON_SPARK,
         source="H16",
         says="The start position is forgotten after the upload, before the rows are recorded (H16).",
     ),
@@ -127,15 +117,19 @@ MUTANTS = patches(
         old="checkpoint.ts > flush_ts",
         new="checkpoint.ts >= flush_ts",
         killer="flush.reset_only_by_greater_checkpoint",
-        on=RACE,
+        on=ON_SPARK,
         source="H7",
         says="At or above is enough for the reset (H7).",
     ),
-    NEVER_RESET,
-    replace(
-        NEVER_RESET,
-        name="flush-ts-is-never-reset-on-spark",
-        on=Host("flush-and-checkpoint-on-spark", flush),
+    Patch(
+        "flush-ts-is-never-reset",
+        at=f"{BUFFERS}_should_reset",
+        old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
+        new="False",
+        killer="refinement",
+        on=ON_SPARK,
+        source="B50",
+        says="The callback leaves the flush timestamp alone (B50).",
     ),
     Patch(
         "equal-checkpoint-is-not-reported",
@@ -264,7 +258,12 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             return super()._needs_update(checkpoint, flush_ts)
 
     class Declares(FlushProgram):
+        coordinator_class = Marks
+
+        def parts(self) -> DataNodeParts:
+            return DataNodeParts(buffer_manager=Looks)
+
         def declared(self) -> Hashable:
             return super().declared(), tuple(seen)
 
-    return flush(parts=DataNodeParts(buffer_manager=Looks), coordinator=Marks, program=Declares, **scenario)
+    return Declares(FlushScenario(**scenario))

@@ -4,6 +4,24 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Patch
 
+DATA_NODE = (
+    Patch(
+        "channels-share-an-interval",
+        at="datanode/time_tick_node.py:TimeTickNode._interval_passed",
+        old="self.last_update is None or now - self.last_update >=",
+        new="now - max((one.position.ts for one in self._updater.tasks.values()), default=-(2**64)) >=",
+        source="facts 8",
+        says="A checkpoint of one channel counts as a report of all: the others wait.",
+    ),
+    Patch(
+        "memory-is-taken-from-the-first-channel",
+        at="datanode/buffer_manager.py:BufferManager._biggest",
+        old="max(sorted(held), key=lambda channel: held[channel])",
+        new="min(held)",
+        source="facts 7.3: memory check",
+        says="When memory is short the first channel by name is synced, whatever it holds.",
+    ),
+)
 CORE = (
     Patch(
         "a-drop-is-not-sent",

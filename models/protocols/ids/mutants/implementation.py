@@ -7,7 +7,7 @@ from typing import Any
 from tidemark.impl.proxy.ids import IdCache
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.ids.program import Asker, IdsProgram, ids
+from tidemark.models.protocols.ids.program import Asker, IdsProgram, IdsScenario, ids
 
 CRASHES = Host("ids-impl-crashes", ids)
 SILENCE = Host("ids-impl-silence", ids)
@@ -27,7 +27,7 @@ class _KeepsTheBatch(IdsProgram):
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=CRASHES.entry)
 def a_restart_keeps_the_batch(**scenario: Any) -> IdsProgram:
     """A proxy that restarts goes on with the batch that it had kept, from its first id."""
-    return ids(program=_KeepsTheBatch, **scenario)
+    return _KeepsTheBatch(IdsScenario(**scenario))
 
 
 MUTANTS = patches(

@@ -1,17 +1,17 @@
-"""A wrong proxy for conformance: one fault of the implementation."""
+"""A wrong proxy, for the walks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tidemark.models.mutation.patches import Host, patches
-from tidemark.models.protocols.proxy.driver import ProxyAdapter
 from tidemark.models.protocols.proxy.mutants import implementation
+from tidemark.models.protocols.proxy.program import proxy
 
 MUTANTS = patches(
     __name__,
     *(
-        replace(one, on=Host("proxy-driven", ProxyAdapter), killer="conformance")
+        replace(one, on=Host("proxy-driven", proxy), killer="conformance")
         for one in implementation.MUTANTS
         if one.name == "commit-inserts-the-least"
     ),

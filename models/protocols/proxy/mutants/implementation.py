@@ -16,6 +16,7 @@ WORKERS = "proxy/scheduler.py:TaskScheduler."
 
 ONE = Host("proxy-impl-one-task", proxy)
 TWO = Host("proxy-impl-two-tasks", proxy)
+TICKS = Host("proxy-impl-two-ticks", proxy)
 CHANNELS = Host("proxy-impl-two-channels", proxy)
 
 TRACKED = "proxy.unfinished_tasks_are_tracked"
@@ -43,7 +44,7 @@ MUTANTS = patches(
         old="timestamps.add(ts)",
         new="timestamps.add(min((ts, *tracked.timestamps)))",
         killer=TRACKED,
-        on=TWO,
+        on=TICKS,
         source="B7",
         says="A commit puts the least timestamp into the set instead of the task's.",
     ),
@@ -53,7 +54,7 @@ MUTANTS = patches(
         old="task.channels",
         new="()",
         killer=GHOST,
-        on=ONE,
+        on=TICKS,
         source="B8",
         says="The collection is gone by then: the pop finds no channels, and the timestamp stays.",
     ),

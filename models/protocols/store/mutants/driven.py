@@ -1,18 +1,19 @@
-"""Wrong stores for conformance."""
+"""Wrong stores, for the walks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tidemark.models.mutation.patches import Host, patches
-from tidemark.models.protocols.store.driver import LogAdapter, WindowAdapter
 from tidemark.models.protocols.store.mutants import implementation
+from tidemark.models.protocols.store.programs import log, window
 
+LOG, WINDOW = Host("store-driven-log", log), Host("store-driven-window", window)
 _HOSTS = {
-    "end-is-kept-after-a-failure": Host("store-driven-log-the-end-is-kept-after-a-failure", LogAdapter),
-    "reader-does-not-force": Host("store-driven-log-a-reader-does-not-force", LogAdapter),
-    "window-falls": Host("store-driven-window-falls", WindowAdapter),
-    "fence-is-ignored": Host("store-driven-window-the-fence-is-ignored", WindowAdapter),
+    "end-is-kept-after-a-failure": LOG,
+    "reader-does-not-force": LOG,
+    "window-falls": WINDOW,
+    "fence-is-ignored": WINDOW,
 }
 MUTANTS = patches(
     __name__,

@@ -1,14 +1,14 @@
-"""Wrong root coordinators for conformance, each with one fault of the implementation."""
+"""Wrong root coordinators, for the walks."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.timetick.driver import TimeTickAdapter
 from tidemark.models.protocols.timetick.mutants import implementation
+from tidemark.models.protocols.timetick.program import timetick
 
-DRIVEN = Host("timetick-driven", TimeTickAdapter)
+DRIVEN = Host("timetick-driven", timetick)
 
 MUTANTS = patches(
     __name__,

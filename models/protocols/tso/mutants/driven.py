@@ -1,9 +1,9 @@
-"""Wrong oracles for conformance, each with one fault of the implementation."""
+"""A wrong oracle, for the walks."""
 
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.tso.driver import TsoAdapter
+from tidemark.models.protocols.tso.program import oracle
 
 MUTANTS = patches(
     __name__,
@@ -13,7 +13,7 @@ MUTANTS = patches(
         old="await self._store.load()",
         new="0 * await self._store.load()",
         killer="conformance",
-        on=Host("tso-driven-saved-is-ignored", TsoAdapter),
+        on=Host("tso-impl-driven", oracle),
         source="B2",
         says="The saved window is not used at a start (B2).",
     ),

@@ -10,9 +10,7 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.tso.mutants.pairs import EarlyLeaseEnd
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
-from tidemark.models.protocols.tso.ports import SharedStore
-from tidemark.models.protocols.tso.program import OracleProgram
-from tidemark.models.protocols.tso.programs import oracle
+from tidemark.models.protocols.tso.program import OracleProgram, oracle
 
 # ---- what the steps are compared with ----
 
@@ -56,42 +54,23 @@ def _like(protocol: str) -> dict[str, Any]:
 # ---- faults of the program and of its store ----
 
 
-@mutant(killer="tso.unique", source="H39", instance="tso-impl-late-answer")
-def two_updaters(**scenario: Any) -> OracleProgram:
-    """Two updaters: one publishes what the other has left behind (H39)."""
-    return oracle(updaters=2, **_like("pairs:TwoUpdaters"), **scenario)
-
-
 @mutant(killer="tso.ordered", source="H42", instance="tso-impl-step-down")
 def lease_ends_while_it_serves(**scenario: Any) -> OracleProgram:
     """The holder does not step down in time: the holder serves when its lease has ended (H42)."""
     return oracle(**{**scenario, **_like("implementation:Deposed"), "lease_rule": False})
 
 
-class PlainPut(SharedStore):
-    """The store takes whatever arrives of the leader."""
-
-    def _kept(self, saved: int, end: int) -> int:
-        del saved
-        return end
-
-
 @mutant(killer="tso.saved_never_goes_back", source="H43, facts 2.2", instance="tso-impl-failed-saves")
 def store_takes_a_smaller_end(**scenario: Any) -> OracleProgram:
     """The store takes whatever arrives (facts 2.2, H43)."""
-    return oracle(store=PlainPut, sound=False, **scenario)
-
-
-class _Unconditional(PlainPut):
-    def _takes(self, content: dict[str, Any]) -> bool:
-        del content
-        return True
+    return oracle(raises=False, sound=False, **scenario)
 
 
 @mutant(killer="tso.unique", source="H43", instance="tso-impl-deposed")
 def save_without_a_condition(**scenario: Any) -> OracleProgram:
     """A deposed leader saves too (H43)."""
-    return oracle(store=_Unconditional, **{**scenario, **_like("implementation:DeposedUnconditional")})
+    changed = {"conditional": False, "raises": False, **_like("implementation:DeposedUnconditional")}
+    return oracle(**{**scenario, **changed})
 
 
 # ---- faults of the oracle ----
@@ -111,6 +90,17 @@ CHECKED_ADD = "self._term.check()\n            last = current.add(count)"
 
 MUTANTS = patches(
     __name__,
+    Patch(
+        "two-updaters",
+        at="tso/server.py:OracleServer._lead",
+        old='self._supervisor.spawn(partial(self._update, oracle), f"{self.name} update 0")',
+        new="""for one in (0, 1):
+            self._supervisor.spawn(partial(self._update, oracle, one), f"{self.name} update {one}")""",
+        killer="tso.unique",
+        on=LATE_ANSWER.like(updaters=2, **_like("pairs:TwoUpdaters")),
+        source="H39",
+        says="Two updaters: one publishes what the other has left behind (H39).",
+    ),
     Patch(
         "load-error-is-fresh",
         at=ORACLE + "start",

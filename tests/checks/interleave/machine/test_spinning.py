@@ -3,12 +3,12 @@
 import asyncio
 import re
 import threading
+from typing import Any
 
 import pytest
 
 from tidemark.checks.interleave import (
     Exploration,
-    Options,
     OrderError,
     Status,
     explore,
@@ -16,7 +16,9 @@ from tidemark.checks.interleave import (
     replay_coroutine,
     require_every_order,
 )
+from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
+from tidemark.impl.runtime import NoPreemption
 from tidemark.models.mutation.source.planting import exchanged
 from tidemark.models.simulation import Process, Program, ProgramRef, World, spinning
 
@@ -169,9 +171,16 @@ def test_a_signal_of_the_implementation_that_is_cleared_too_late() -> None:
         asyncio.get_running_loop().call_soon(self.signal.clear)
         return []
 
-    program = ProgramRef.of("tidemark.models.protocols.node.life:life")
+    async def signalled() -> None:
+        ports: Any = None  # nothing is reported
+        updater = CheckpointUpdater(
+            coordinator=ports, clock=ports, preemption=NoPreemption(), config=DataNodeConfig()
+        )
+        updater.signal.set()
+        await asyncio.create_task(updater.run_signal(), name="checkpoint signal")
+
     with exchanged(CheckpointUpdater._take_flagged, take_flagged.__code__):  # type: ignore[arg-type]
-        found = explore(program, Options(stop_at_violation=True)).first().violation
+        found = explore_coroutine(signalled).first().violation
     assert found.kind == "spin"
     assert "checkpoint signal runs on without suspending at " in found.message
 

@@ -1,0 +1,183 @@
+"""Where refinement mappings have the variables of a specification from: fields of the implementation, or what
+surrounds it. It is recorded while the programs and adapters of the manifest run.
+
+A variable comes from a field if it has another value when the mapping is given another one in place of the
+field's. A mapping may read more than is recorded: of most types the other value is the first that was read.
+"""
+
+from __future__ import annotations
+
+import importlib
+import random
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from tidemark.checks.conform.judge import Drive
+from tidemark.checks.conform.recorder import Evaluate, Field, Recorder
+from tidemark.checks.interleave.executions.run import Runner
+from tidemark.checks.interleave.judge import program_of
+from tidemark.checks.interleave.strategies.strategy import StateStrategy
+from tidemark.checks.verdicts.judge import Context
+from tidemark.models.conformance import ConformanceRun, Mismatch
+from tidemark.models.manifest import ConformEntry, Expected, InterleaveEntry, Manifest
+from tidemark.models.protocols.common.driven import DrivenRun
+from tidemark.models.refinement.origins import Environment
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.rooms import PACKAGE, ROOT, protocol_files
+from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
+from tidemark.spec.language.protocol import Protocol, resolve
+
+_WALKS, _STEPS = 30, 120
+
+
+@dataclass
+class Origins:
+    """Where one mapping has its variables from.
+
+    Attributes:
+        variables: of the specification.
+        reasons: see ``Environment``.
+        ignored: those that are left out of the comparison.
+        fields: by variable the fields that it depends on.
+    """
+
+    variables: tuple[str, ...]
+    reasons: dict[str, str]
+    ignored: set[str] = field(default_factory=set)
+    fields: dict[str, set[Field]] = field(default_factory=dict)
+
+    def unknown(self) -> list[str]:
+        """Variables of which nothing is known."""
+        return [name for name in self.variables if self.kind(name) == "unknown"]
+
+    def kind(self, variable: str) -> str:
+        """Whether it is read, read in part, or environment; "unknown" if it was not seen to depend on a field
+        and no reason is given.
+        """
+        if self.fields.get(variable):
+            return "in part" if variable in self.reasons else "read"
+        return "environment" if variable in self.reasons or variable in self.ignored else "unknown"
+
+    def look(self, recorder: Recorder, evaluate: Evaluate) -> None:
+        """Ask which variables depend on which field in the present state."""
+        plain = recorder.read(evaluate)
+        for where in sorted(recorder.fields):
+            with suppress(Exception):  # what was read first need not fit the rest
+                masked = recorder.read(evaluate, where)
+                for name in [name for name, value in plain.items() if masked[name] != value]:
+                    self.fields.setdefault(name, set()).add(where)
+
+
+class _Walk(StateStrategy):
+    """Walks at random, and looks at each state."""
+
+    def __init__(self, seed: int, look: Callable[[Execution], None]) -> None:
+        self._random = random.Random(seed)
+        self._look = look
+
+    def new_execution(self) -> bool:
+        """Always."""
+        return True
+
+    def arrive(self, execution: Execution) -> bool:
+        """Look at the state."""
+        self._look(execution)
+        return True
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int:
+        """Any."""
+        del last
+        return self._random.randrange(len(enabled))
+
+    def done(self, last: Footprint | None) -> None:
+        """Nothing is learned."""
+
+
+def tables() -> dict[str, Environment]:
+    """The tables of all mappings by folder; a further one of a folder by its file too."""
+    found = {}
+    for path in protocol_files("*refinement.py"):
+        module = importlib.import_module(".".join((PACKAGE, *path.relative_to(ROOT).with_suffix("").parts)))
+        table = getattr(module, "ENVIRONMENT", None)
+        if isinstance(table, Environment):
+            name = path.parent.name
+            found[name if path.stem == "refinement" else f"{name}/{path.stem}"] = table
+    return found
+
+
+def origins(table: Environment, manifest: Manifest) -> Origins:
+    """Record where a mapping has its variables from: in random walks over the manifest's programs that follow
+    its protocol, else in runs of its adapters. Walks end when the table is complete, or after so many.
+    """
+    spec = resolve(table.protocol)
+    names = tuple(variable.name for variable in spec.trace().variables)
+    found, recorder = Origins(names, table.by_variable()), Recorder()
+    entries: list[ConformEntry | InterleaveEntry] = [*manifest.conform, *manifest.interleave]
+    named = [program_of(one) for one in entries if one.program and one.expect.every is Expected.HOLDS]
+    programs = [one for one in named if _follows(one, spec)]
+    context = Context(manifest=manifest)
+    drives = [Drive.of(one, context) for one in manifest.conform if one.adapter and not programs]
+    with recorder.installed():
+        for number in range(_WALKS):
+            for program in programs:
+                _walk(found, recorder, program, number)
+            for drive in drives:
+                _drive(found, recorder, drive, number)
+            if not found.unknown():
+                break
+    return found
+
+
+def _follows(program: ProgramRef, spec: type[Protocol]) -> bool:
+    """Whether each step of a program is to be a step of a specification."""
+    one = program.load()()
+    return isinstance(one, RefiningProgram) and resolve(one.checker.interpreter.instance.protocol) is spec
+
+
+def _walk(found: Origins, recorder: Recorder, program: ProgramRef, seed: int) -> None:
+    def look(execution: Execution) -> None:
+        this = execution.program
+        assert isinstance(this, RefiningProgram)
+        found.ignored |= set(this.checker.ignored)
+        found.look(recorder, lambda: this.abstraction.values(this.observe() or {}))
+
+    Runner(program.load(), _Walk(seed, look), interner=Interner(), steps=_STEPS).run()
+
+
+def _drive(found: Origins, recorder: Recorder, drive: Drive, seed: int) -> None:
+    run, choose = ConformanceRun(drive.checker, drive.build), random.Random(seed)
+    adapter, interpreter = run.adapter, drive.checker.interpreter
+    assert isinstance(adapter, DrivenRun)
+    found.ignored |= set(drive.checker.ignored)
+    for _ in range(_STEPS):
+        found.look(recorder, lambda: interpreter.decode(adapter.read_again()))
+        offered = [step for action in interpreter.spec.actions for step in run.offered(action.name)]
+        if not offered:
+            break
+        with suppress(Mismatch):  # an adapter may remember what it has read
+            run.do(choose.choice(offered), 0)
+        if run.mismatch:
+            break
+    run.close()
+
+
+def origins_text(found: Mapping[str, Origins], *, only_adapters: bool = False) -> str:
+    """The tables as text. ``only_adapters``: what is not wholly read from the implementation."""
+    lines, kinds = [], Counter[str]()
+    for name, table in found.items():
+        lines.append(name)
+        for variable in table.variables:
+            kind, reason = table.kind(variable), table.reasons.get(variable, "")
+            kinds[kind] += 1
+            if reason or not only_adapters:
+                fields = ", ".join(sorted(".".join(one) for one in table.fields.get(variable, ())))
+                lines.append(f"  {variable} ({kind}): {'; '.join(filter(None, (fields, reason)))}")
+        lines.append("")
+    lines.append(
+        f"{kinds.total()} variables of {len(found)} mappings: {kinds['read']} are read from the"
+        f" implementation, {kinds['in part']} in part, {kinds['environment']} are environment or noted by"
+        " adapters"
+    )
+    return "\n".join(lines)

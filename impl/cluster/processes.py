@@ -1,0 +1,112 @@
+"""Roles in processes of their own: a whole cluster, a query node over its files, one oracle of several.
+
+Each prints its port as JSON when it serves, and ends when its standard input ends.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Awaitable
+from pathlib import Path
+
+from tidemark.impl.broker.reader import FileEntryLog
+from tidemark.impl.cluster.cluster import Cluster
+from tidemark.impl.cluster.config import ClusterConfig
+from tidemark.impl.cluster.directory import ClusterDirectory
+from tidemark.impl.cluster.server import answers_of
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
+from tidemark.impl.querynode.remote import answers_of as answers_of_node
+from tidemark.impl.querynode.values import ChannelDescription
+from tidemark.impl.runtime import AsyncioClock, NoPreemption
+from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
+from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
+from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
+from tidemark.impl.system.connection import Json
+from tidemark.impl.system.line_server import Handler, LineServer
+from tidemark.impl.system.standard_input import standard_input_ended
+from tidemark.impl.tso.config import OracleConfig
+from tidemark.impl.tso.ports import OraclePorts
+from tidemark.impl.tso.server import OracleServer
+from tidemark.impl.types import MetaSnapshot
+
+SHORT_LEASE = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pause=0.2)
+"""Of an oracle that another one follows: no wait of 15 s."""
+
+
+async def serve_cluster(directory: Path, config: ClusterConfig) -> None:
+    """Run a cluster until the input ends. Raises the failure of a role."""
+    cluster = Cluster(directory, config=config)
+    await cluster.start()
+    await _answer(answers_of(cluster.gateways), cluster.wait_failed())
+    await cluster.stop()
+
+
+async def serve_query_node(root: Path, name: str) -> None:
+    """Run a query node over a cluster's metadata, binlogs and logs: of the channels that there are now."""
+    directory = ClusterDirectory(root)
+    meta = SqliteMetaStore(directory.meta)
+    snapshot = await meta.load()
+    await meta.close()
+    ports = QueryNodePorts(
+        log=FileEntryLog(directory.logs, clock=AsyncioClock()), store=ParquetStore(directory.binlogs)
+    )
+    node = QueryNode(node_id=name, ports=ports)
+    await asyncio.gather(*(node.watch(description) for description in _descriptions(snapshot)))
+    await _answer(answers_of_node(node), node.supervisor.wait_failed())
+    await node.stop()
+
+
+async def serve_oracle(root: Path, name: str, etcd: str) -> None:
+    """Run one of several oracles of a cluster, until the input or its term ends. ``etcd``: the address of its
+    store; by default a file.
+    """
+    store = EtcdOracleStore(etcd) if etcd else SqliteOracleStore(ClusterDirectory(root).oracle)
+    ports = OraclePorts(
+        store=store,
+        wall=SystemWallClock(),
+        steady=SystemSteadyClock(),
+        clock=AsyncioClock(),
+        preemption=NoPreemption(),
+    )
+    oracle = OracleServer(name=name, ports=ports, config=SHORT_LEASE)
+
+    async def handle(method: str, given: Json) -> Json:
+        if method != "alloc":
+            raise ValueError(f"method {method!r} is not known; alloc is")
+        first, last = await oracle.allocate(given["count"])
+        return {"first": first, "last": last}
+
+    await _answer(handle, oracle.run())
+    await store.close()
+
+
+async def _answer(answers: Handler, failing: Awaitable[None]) -> None:
+    """Answer until the input or ``failing`` ends. Raises its failure."""
+    server = LineServer(answers)
+    sys.stdout.write(json.dumps({"port": await server.start()}) + "\n")
+    sys.stdout.flush()
+    ended = asyncio.create_task(standard_input_ended())
+    failed = asyncio.ensure_future(failing)
+    await asyncio.wait([ended, failed], return_when=asyncio.FIRST_COMPLETED)
+    if failed.done():
+        failed.result()
+    failed.cancel()
+    await server.stop()
+
+
+def _descriptions(snapshot: MetaSnapshot) -> list[ChannelDescription]:
+    """What the coordinator knew of each channel when the snapshot was taken."""
+    return [
+        ChannelDescription(
+            channel=record.channel,
+            seek=StreamPosition(0, record.checkpoint),
+            segments=tuple(segment for segment in snapshot.segments if segment.channel == record.channel),
+        )
+        for record in snapshot.channels
+        if not record.dropped
+    ]
