@@ -300,6 +300,10 @@ a smaller flush comes after a greater one: c=1:10,3:20 flush=2:c:40,2.5:c:15 => 
     pending c10
 an urgent report is merged with a later one, and sent after the round: tick=1.5 interval=20 c=1:10,2:15,3:40
     flush=1.75:c:12 update=3.5:ok,ok => 0 recover c; 1.5 update c10; 5 update c40; c40-40; pending nothing
+a save that is refused is sent again after a pause: c=1:10:1@1+2@1+3@1 save=refused stop=1.5 => 0 recover c;
+    1 put c/segment-1/10; 1 save c6 1@10 1+2+3; c10-0 1@10 uploaded, 1 growing; pending c0
+a sync in flight holds the checkpoint back: c=1:10:1@1+2@1+3@1,2:20:11@2 put=20:ok => 0 recover c; 1 put
+    c/segment-1/10; c20-0 2x1, 1@10 queued, 1 growing, 2 growing; pending c0
 """
 
 
