@@ -97,6 +97,8 @@ class LogReader:
         self._open: dict[str, tuple[int, list[bytes]]] = {}
         """Who writes an entry that has no end yet -> its first line, and its lines so far."""
         self._writers = {""}
+        self._cut: dict[str, int] = {}
+        """What may be who writes a line that ends in its stamp, if it writes others -> the line."""
 
     def batch(self, data: bytes) -> pa.RecordBatch | None:  # noqa: ARG002 - as every reader has it
         """Lines of a log that matter are read one by one (``block``)."""
@@ -132,6 +134,8 @@ class LogReader:
         found: list[Row] = []
         for who in list(self._open):
             self._close(found, who)
+        for line in (self._cut[who] for who in self._cut.keys() & self._writers):
+            self.counts.damage(line)
         return iter(found)
 
     def _take(self, raw: bytes, found: list[Row]) -> None:
@@ -157,9 +161,12 @@ class LogReader:
 
     def _continue(self, raw: bytes, found: list[Row]) -> None:
         cut = None if self._open else _CUT_STAMP.search(raw)
-        if b"\x00" in raw or (cut and writer(raw[: cut.start()]) in self._writers):
+        who = writer(raw[: cut.start()]) if cut else ""
+        if b"\x00" in raw or (cut and who in self._writers):
             self.counts.damage(self._line)
             return
+        if cut:
+            self._cut.setdefault(who, self._line)
         if raw.strip():
             self.counts.continued += 1
         if self._open and raw:
@@ -183,8 +190,8 @@ class LogReader:
 
     def _entry(self, raw: bytes, line: int, who: str, found: list[Row]) -> None:
         head = HEAD.match(raw)
-        if head is None:
-            self.counts.damage(line)
+        if head is None or (head[4] is head[5] is None and head.end() == len(raw)):
+            self.counts.damage(line)  # no head, or nothing but a head: what it said is cut
             return
         stamp, level, caller, quoted, plain = head.groups()
         rule = RULES.get(quoted or plain or b"")

@@ -110,6 +110,14 @@ def test_a_line_that_only_looks_like_a_head_is_damaged() -> None:
     assert (reader.counts.damaged, reader.counts.first_damaged) == (1, 2)
 
 
+@pytest.mark.parametrize("cut", ["[meta.go:1]", "[2023/11"])
+def test_a_line_that_is_cut_where_it_looks_whole_is_damaged(cut: str) -> None:
+    """After its caller, or within its stamp, before any other line of its writer."""
+    whole = f"[m-0] {line(1, 'meta.go:1', 'hello')}"
+    _, reader = lines_of(f"{whole[: whole.index(cut) + len(cut)]}\n{whole}\n")
+    assert (reader.counts.damaged, reader.counts.lost) == (1, {"": 1})
+
+
 def test_a_line_of_no_known_kind_is_damaged(tmp_path: Path) -> None:
     lines = [parts.window(1, 1), {"kind": "strange", "rev": 2}, [1, 2]]
     read = gather(find([write(tmp_path / "etcd.ndjson", lines)]))
