@@ -20,9 +20,7 @@ class Calls:
     async def call(
         self, handler: Coroutine[Any, Any, Answer], *, name: str, deadline: float | None
     ) -> Answer:
-        """Run a handler within the deadline, in seconds; None: without limit. A store that fails behind it is
-        a failed call to the caller.
-        """
+        """Run a handler within the deadline, in seconds. A store that fails is a failed call."""
         task = asyncio.get_running_loop().create_task(handler, name=name)
         self.running[task] = name
         task.add_done_callback(self._done)

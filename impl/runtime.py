@@ -48,7 +48,7 @@ class Supervisor:
             await work()
         except asyncio.CancelledError:
             raise
-        except Exception as failure:  # noqa: BLE001 - whatever it is, it is the process's failure
+        except Exception as failure:  # noqa: BLE001 - any error is the process's failure
             if self.failure is None:
                 self.failure = failure
             self._failed.set()

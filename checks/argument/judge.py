@@ -30,7 +30,7 @@ _SUPPORT = {
 
 
 class ArgueJudge:
-    """Judges ``[[argument]]`` entries."""
+    """Judges ``[argument.NAME]`` entries."""
 
     name = "argue"
     kinds: frozenset[Kind] = frozenset()
@@ -38,7 +38,7 @@ class ArgueJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """One verdict for each thing that the protocol assumes, and each step that relies."""
         if not isinstance(entry, ArgumentEntry):
-            raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [[argument]] entry")
+            raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [argument.NAME] entry")
         return list(self._verdicts(entry, context, whole_argument(context.manifest)))
 
     def _verdicts(self, entry: ArgumentEntry, context: Context, argument: Argument) -> Iterator[Verdict]:

@@ -330,7 +330,7 @@ def _options_of(subject: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 class Arguments:
-    """The arguments of the manifests of the repository, read when an ``[[argument]]`` is looked up first."""
+    """The arguments of the manifests of the repository, read when an ``[argument.NAME]`` is looked up."""
 
     def __init__(self) -> None:
         self.files = frozenset(manifest_files())

@@ -33,7 +33,7 @@ class _NoPandas:
 
 
 def _spare_pandas() -> None:
-    """Let Arrow do without pandas, which it loads at its first array: half a second, and nothing uses it here."""
+    """Let Arrow do without pandas, which it loads at its first array: half a second, and of no use here."""
     if "pandas" not in sys.modules:
         sys.meta_path.insert(0, _NoPandas)
         try:

@@ -6,11 +6,7 @@ import sys
 from enum import StrEnum
 from pathlib import Path
 
-from tidemark.checks.report.forms.itf import to_itf
-from tidemark.checks.report.graph import dot, longest_run
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.exports.promela import to_promela
-from tidemark.models.exports.tla import to_tla
 from tidemark.models.instance import Instance
 
 
@@ -38,6 +34,11 @@ def export(instance: Instance, *, form: Form, out: Path | None, limit: int) -> i
 
 
 def _files(instance: Instance, form: Form, limit: int) -> dict[str, str]:
+    from tidemark.checks.report.forms.itf import to_itf
+    from tidemark.checks.report.graph import dot, longest_run
+    from tidemark.models.exports.promela import to_promela
+    from tidemark.models.exports.tla import to_tla
+
     name = instance.name
     match form:
         case Form.TLA:

@@ -27,7 +27,7 @@ from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.pins.counts import Counted, counted, pinned
+from tidemark.checks.pins.counts import Counted, counted, pinned, witnesses
 from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -193,7 +193,7 @@ def _lock_verdicts(path: Path, content: Manifest, result: RunResult, *, chosen: 
         locked = before.get(place)
         if entry.name in chosen:
             assert isinstance(entry, Counted)
-            outcome = pinned(entry, result, before=locked or Locked())
+            outcome = pinned(entry, result, before=locked or Locked(), known=witnesses(content))
             refused |= outcome.refused
             locked = outcome.locked or locked
             for line in outcome.lines:

@@ -61,12 +61,14 @@ def liveness(
 
 @group.command()
 def findings(
-    only: Annotated[str, typer.Argument(help="Id of one finding; by default the index.")] = "",
+    words: Annotated[
+        list[str] | None, typer.Argument(help="Id of one finding, or words to look for; else the index.")
+    ] = None,
     *,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print the index of all results (FINDINGS.md), or one finding with its counterexamples."""
-    return tools.findings(only, manifests=manifest or ())
+    """Print the index of all results (FINDINGS.md), one finding with its runs, or those with some words."""
+    return tools.findings(words or (), manifests=manifest or ())
 
 
 @group.command()

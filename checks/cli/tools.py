@@ -24,6 +24,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names, missing_
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.plan import all_tasks
 from tidemark.checks.verdicts.result import RunResult
+from tidemark.models.findings import all_findings
 from tidemark.models.manifest import (
     SUITE,
     GeneratedMutants,
@@ -33,6 +34,8 @@ from tidemark.models.manifest import (
 )
 from tidemark.models.manifest.about import about
 
+_FOUND = 12
+"""So many findings are listed that have some words."""
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
 
@@ -233,11 +236,34 @@ def places(manifests: Sequence[Path] = ()) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
-def findings(only: str, *, manifests: Sequence[Path] = ()) -> int:
-    """Print the index of all results, or one complete finding: of the suite, in whichever folder."""
+def findings(words: Sequence[str], *, manifests: Sequence[Path] = ()) -> int:
+    """Print the index of all results, one complete finding, or which findings have some words."""
+    only = " ".join(words)
+    if only and not manifests and all(only != one.id for one in all_findings()):
+        return _search(only)
     from tidemark.checks.report.findings import findings_text
 
     sys.stdout.write(findings_text(read(manifests or (SUITE,)), only=only))
+    return ExitCode.AS_EXPECTED.value
+
+
+def _search(text: str) -> int:
+    """Print the findings that have most of the words, of which each counts as it stands in any of them."""
+    words = set(text.lower().split())
+    known: dict[str, tuple[str, int]] = {}
+    for one in all_findings():
+        said = f"{one.id} {one.title} {one.source} {one.text}".lower()
+        known[one.id] = one.title, sum(word in said for word in words)
+    best = sorted((name for name, (_, hits) in known.items() if hits), key=lambda name: -known[name][1])
+    if not best:
+        raise BadInputError(
+            f"no finding is named so, or has one of these words: {text!r}",
+            remedy=known_names(text, known, lists="tidemark show findings"),
+        )
+    for name in best[:_FOUND]:
+        title, hits = known[name]
+        print(f"{name:<40} {hits}/{len(words)}  {title}")
+    print("`tidemark show findings ID` prints one of them, with its runs.")
     return ExitCode.AS_EXPECTED.value
 
 

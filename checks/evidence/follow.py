@@ -49,8 +49,7 @@ class Memory:
 
     def answers(self) -> list[Answer]:
         """The answers of the monitors that have had something to judge."""
-        due = [one for one in self.monitors if all(kind in self.kinds for kind in one.needs)]
-        return [one.close() for one in due]
+        return [one.close() for one in self.monitors if not one.lacks(self.kinds)]
 
     def save(self, path: Path) -> None:
         """Write everything down, in one step."""

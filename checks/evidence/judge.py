@@ -128,8 +128,7 @@ def _some(names: Sequence[str]) -> str:
 def _idle(evidence: Evidence, found: Finding) -> None:
     present = evidence.events.kinds()
     for one in MONITORS:
-        lacking = [kind for kind in one.needs if kind not in present]
-        if lacking:
+        if lacking := one.lacks(present):
             found.idle.append((one.name, f"no {', no '.join(lacking)} events"))
     for answer in found.answers:
         if not (_speaks(answer) or answer.left_out):

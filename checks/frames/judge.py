@@ -19,7 +19,7 @@ from tidemark.spec.language.spec import Property
 
 
 class FramesJudge:
-    """Judges ``[[frames]]`` entries."""
+    """Judges ``[frames.NAME]`` entries."""
 
     name = "frames"
     kinds: frozenset[Kind] = frozenset((Kind.INVARIANT, Kind.TRANSITION))
@@ -27,7 +27,7 @@ class FramesJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """One verdict for each invariant and each transition invariant: is it marked as what it is?"""
         if not isinstance(entry, FramesEntry):
-            raise BadInputError(f"{entry.name!r} is no [[frames]] entry", remedy="name one")
+            raise BadInputError(f"{entry.name!r} is no [frames.NAME] entry", remedy="name one")
         spec = resolve(entry.protocol).trace().with_options()
         frames = Frames(spec, seed=context.seed)
         lemmas = {prop.id: prop for prop in spec.of_kind("invariant", "lemma")}

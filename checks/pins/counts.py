@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_counts
@@ -13,10 +13,13 @@ from tidemark.checks.verdicts.verdict import COVERAGE, RUN_STEPS, Aspect, Judgem
 from tidemark.models.manifest import (
     InstanceEntry,
     InterleaveEntry,
+    Kind,
+    Manifest,
     ProofEntry,
 )
 from tidemark.models.manifest.model import Reduction
-from tidemark.models.manifest.verdicts_lock import Locked
+from tidemark.models.manifest.verdicts_lock import LOCKED, Locked
+from tidemark.models.refinement.program import REFINEMENT
 
 Counted = InstanceEntry | ProofEntry | InterleaveEntry
 """Entries whose counts are pinned by hand or by ``tidemark pin``."""
@@ -44,18 +47,36 @@ class Pinned:
 
 
 def counted(tasks: Sequence[Task], *, change: bool) -> list[Task]:
-    """The tasks whose entries have no counts; with ``change`` the others too, as if they had none."""
+    """The tasks whose entries have no counts; with ``change`` the others too, as if they had none.
+
+    Of instances and programs each witness is looked for.
+    """
     return [
-        replace(task, entry=task.entry.model_copy(update={"counts": {}, "vacuous": {}}))
-        if isinstance(task.entry, InstanceEntry | InterleaveEntry)
-        else task
+        replace(task, entry=_open(task.entry, witnesses(task.manifest)))
         for task in tasks
         if isinstance(task.entry, Counted) and (change or not task.entry.counts)
     ]
 
 
-def pinned(entry: Counted, result: RunResult, *, before: Locked) -> Pinned:
-    """What the verdicts of a run say about an entry. ``before``: what is locked of it.
+def witnesses(manifest: Manifest) -> frozenset[str]:
+    """The ids of the witnesses of a protocol."""
+    return frozenset(manifest.properties.get(Kind.REACHABLE, ()))
+
+
+def _open(entry: Counted, known: Collection[str]) -> Counted:
+    """The entry without what its lock says, in which all witnesses are judged."""
+    if isinstance(entry, InstanceEntry):
+        skip = {claim: why for claim, why in entry.skip.items() if why != LOCKED}
+        return entry.model_copy(update={"counts": {}, "vacuous": {}, "skip": skip})
+    if isinstance(entry, InterleaveEntry):
+        more = [claim for claim in sorted(known) if claim not in entry.claims]
+        claims = (*entry.claims, *(more if REFINEMENT in entry.claims else ()))
+        return entry.model_copy(update={"counts": {}, "vacuous": {}, "claims": claims})
+    return entry
+
+
+def pinned(entry: Counted, result: RunResult, *, before: Locked, known: Collection[str] = ()) -> Pinned:
+    """What the verdicts of a run say about an entry. ``before``: what is locked of it; ``known``: witnesses.
 
     Nothing is locked if a verdict is not the expected one, is inconclusive, or is missing.
     """
@@ -64,6 +85,13 @@ def pinned(entry: Counted, result: RunResult, *, before: Locked) -> Pinned:
     own = [one for one in own if one.verdict.subject.property_id != COUNTS]
     vacuity = [one for one in own if _is_of_coverage(one.verdict)]
     own = [one for one in own if not _is_of_coverage(one.verdict)]
+    seen_at = {one.verdict.subject.property_id: one.verdict.outcome for one in own}
+    unreached = [
+        claim
+        for claim in known
+        if seen_at.get(claim) is Outcome.REFUTED and claim not in entry.expect.refuted
+    ]
+    own = [one for one in own if one.verdict.subject.property_id not in unreached]
     wrong = [*_lost(entry, result), *(headline(one.verdict) for one in own if not _sound(one))]
     if wrong or not own:
         why = wrong[0] if wrong else "it was not judged"
@@ -80,8 +108,12 @@ def pinned(entry: Counted, result: RunResult, *, before: Locked) -> Pinned:
             return Pinned((f"{where}: not pinned: {why}",), refused=True)
     if not (names or stated):
         return Pinned((f"{where}: not pinned: no count is the same for all its verdicts",), refused=True)
-    idle = tuple(_idle(vacuity))
-    now = Locked({name: seen[name] for name in names if name not in stated}, idle)
+    counts = {name: seen[name] for name in names if name not in stated}
+    if isinstance(entry, InterleaveEntry):
+        reached = tuple(sorted(claim for claim in known if seen_at.get(claim) is Outcome.HOLDS))
+        now = Locked(counts, tuple(_idle(vacuity)), reached)
+    else:
+        now = Locked(counts, (*_idle(vacuity), *sorted(unreached)))
     return Pinned(tuple(_differences(where, before, now)), now)
 
 
@@ -122,6 +154,8 @@ def _differences(where: str, before: Locked, now: Locked) -> Iterator[str]:
         )
     yield from (f"{where}: does not exercise {one}" for one in now.vacuous if one not in before.vacuous)
     yield from (f"{where}: exercises {one} now" for one in before.vacuous if one not in now.vacuous)
+    yield from (f"{where}: reaches {one} now" for one in now.reached if one not in before.reached)
+    yield from (f"{where}: does not reach {one}" for one in before.reached if one not in now.reached)
 
 
 def _number(count: int | None) -> str:

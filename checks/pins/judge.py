@@ -19,7 +19,7 @@ from tidemark.models.pins.items import said_by
 
 
 class PinsJudge:
-    """Judges ``[[pins]]`` entries."""
+    """Judges ``[pins.NAME]`` entries."""
 
     name = "pins"
     kinds: frozenset[Kind] = frozenset()
@@ -27,7 +27,7 @@ class PinsJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """A verdict for each pin and for each part that has none; one for all variants together."""
         if not isinstance(entry, PinsEntry):
-            raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [[pins]] entry")
+            raise BadInputError(f"{entry.name!r} is no comparison of pins", remedy="name a [pins.NAME] entry")
         old = {pin.id: pin for pin in entry.compared}
         others = ((), ()) if entry.of_itself else (entry.variants, entry.readings)
         new = said_by(entry.protocol, *others)

@@ -28,7 +28,7 @@ from tidemark.spec.language.spec import Property
 
 
 class StrengthJudge:
-    """Judges ``[[strength]]`` entries."""
+    """Judges ``[strength.NAME]`` entries."""
 
     name = "strength"
     kinds: frozenset[Kind] = frozenset(map(Kind, KINDS))
@@ -36,7 +36,7 @@ class StrengthJudge:
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
         """A verdict for each claim that is looked at: are its idle parts those that are listed?"""
         if not isinstance(entry, StrengthEntry):
-            raise BadInputError(f"{entry.name!r} is no [[strength]] entry", remedy="name one")
+            raise BadInputError(f"{entry.name!r} is no [strength.NAME] entry", remedy="name one")
         spec = resolve(entry.protocol).trace()
         asked = [
             prop

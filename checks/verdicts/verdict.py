@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import StrEnum
+from typing import TypedDict, Unpack
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
@@ -140,54 +141,31 @@ class Verdict(BaseModel):
             raise ValueError(f"{self.subject.text()}: a refutation needs the command that replays it")
 
 
-def proved(
-    subject: Subject,
-    *,
-    counts: Mapping[str, int],
-    seconds: float = 0.0,
-    replay: str = "",
-    notes: tuple[str, ...] = (),
-    rates: Mapping[str, float] | None = None,
-) -> Verdict:
+class Measured(TypedDict, total=False):
+    """What each verdict may have."""
+
+    seconds: float
+    replay: str
+    notes: tuple[str, ...]
+    rates: dict[str, float]
+
+
+def proved(subject: Subject, *, counts: Mapping[str, int], **measured: Unpack[Measured]) -> Verdict:
     """True for every size. ``counts`` has the number of discharged obligations.
 
     Raises ValueError if nothing was discharged.
     """
-    return Verdict(
-        subject=subject,
-        outcome=Outcome.PROVED,
-        counts=dict(counts),
-        seconds=seconds,
-        replay=replay,
-        notes=notes,
-        rates=dict(rates or {}),
-    )
+    return Verdict(subject=subject, outcome=Outcome.PROVED, counts=dict(counts), **measured)
 
 
 def holds(
-    subject: Subject,
-    *,
-    counts: Mapping[str, int],
-    bounds: str,
-    seconds: float = 0.0,
-    replay: str = "",
-    notes: tuple[str, ...] = (),
-    rates: Mapping[str, float] | None = None,
+    subject: Subject, *, counts: Mapping[str, int], bounds: str, **measured: Unpack[Measured]
 ) -> Verdict:
     """True within ``bounds``, which were searched completely (or sampled, which the bounds must then say).
 
     Raises ValueError if the bounds text or the work is empty.
     """
-    return Verdict(
-        subject=subject,
-        outcome=Outcome.HOLDS,
-        counts=dict(counts),
-        bounds=bounds,
-        seconds=seconds,
-        replay=replay,
-        notes=notes,
-        rates=dict(rates or {}),
-    )
+    return Verdict(subject=subject, outcome=Outcome.HOLDS, counts=dict(counts), bounds=bounds, **measured)
 
 
 def refuted(
@@ -195,12 +173,9 @@ def refuted(
     *,
     counts: Mapping[str, int],
     counterexample: Counterexample | None,
-    replay: str,
     reason: str = "",
     bounds: str = "",
-    seconds: float = 0.0,
-    notes: tuple[str, ...] = (),
-    rates: Mapping[str, float] | None = None,
+    **measured: Unpack[Measured],
 ) -> Verdict:
     """False: the counterexample shows it. Vacuity, pins, meanings and slips may give a reason instead.
 
@@ -213,10 +188,7 @@ def refuted(
         bounds=bounds,
         reason=reason,
         counterexample=counterexample,
-        seconds=seconds,
-        replay=replay,
-        notes=notes,
-        rates=dict(rates or {}),
+        **measured,
     )
 
 
@@ -226,10 +198,8 @@ def inconclusive(
     reason: str,
     counts: Mapping[str, int] | None = None,
     bounds: str = "",
-    seconds: float = 0.0,
-    replay: str = "",
-    notes: tuple[str, ...] = (),
     counterexample: Counterexample | None = None,
+    **measured: Unpack[Measured],
 ) -> Verdict:
     """No decision, for the stated reason: time-out, UNKNOWN, truncated search, failed worker, ..."""
     return Verdict(
@@ -238,10 +208,8 @@ def inconclusive(
         counts=dict(counts or {}),
         bounds=bounds,
         reason=reason,
-        seconds=seconds,
-        replay=replay,
-        notes=notes,
         counterexample=counterexample,
+        **measured,
     )
 
 

@@ -63,9 +63,7 @@ class ChannelLog:
             self._add(entries_of(line, where=self._file))
 
     async def run(self) -> None:
-        """Write arriving appends. Ends by cancellation, or by the StoreError of a disk: the next incarnation
-        of the log reads the file again.
-        """
+        """Write arriving appends, until cancelled or until the disk fails with a StoreError."""
         while True:
             while not self.waiting:
                 self._arrived.clear()

@@ -53,8 +53,8 @@ def _rows_to_store(pack: StreamPack) -> Pack:
     if messages and messages[0].ts <= pack.begin:
         late = messages[0]
         raise LateRowError(
-            f"{late.channel} has a message at {late.ts} behind the tick {pack.begin}: a source has appended"
-            " what it had promised not to"
+            f"{late.channel} has a message at {late.ts} behind the tick {pack.begin}: its"
+            " source broke its promise"
         )
     rows = tuple(row for message in messages for row in rows_of(message))
     dropped = any(message.text == "drop" for message in pack.ddl)

@@ -20,9 +20,7 @@ MAY_HAVE_HAPPENED = ("WriteFailedError", "RpcTimeoutError", "ProxyEndedError")
 
 @dataclass(frozen=True)
 class Result:
-    """The result of a read: rows by key, those of a search nearest first; its guarantee; the moment of each
-    channel.
-    """
+    """The result of a read: rows by key (nearest first), its guarantee, the moment of each channel."""
 
     rows: dict[int, str]
     guarantee: Timestamp

@@ -2,10 +2,10 @@
 
 ``python -m tidemark.impl.cluster`` starts a cluster in a process, lets two clients do the opening example at
 every level, kills the process with SIGKILL, starts it again over the same files and reads once more. Exit
-code 0 when every answer is what its level promises; 1 when one is not, or the example cannot be played to its
-end; 2 for options or a directory that cannot be used; 130 after Ctrl-C. ``serve --dir PATH`` runs a cluster
-until its standard input ends; it prints its port as JSON. So do ``query-node`` and ``oracle``, each one role
-in a process of its own over the files of a cluster.
+code 0 when every answer is what its level promises; 1 when one is not, or the example cannot be completed;
+2 for options or a directory that cannot be used; 130 after Ctrl-C. ``serve --dir PATH`` runs a cluster until
+its standard input ends; it prints its port as JSON. So do ``query-node`` and ``oracle``, each one role in a
+process of its own over the files of a cluster.
 """
 
 from __future__ import annotations

@@ -51,9 +51,7 @@ class Child:
 
 
 async def spawn(module: str, *options: str) -> asyncio.subprocess.Process:
-    """Start a process without waiting until it serves. A Ctrl-C at the terminal does not reach it: its parent
-    ends it.
-    """
+    """Start a process without waiting until it serves. Ctrl-C does not reach it: its parent ends it."""
     return await asyncio.create_subprocess_exec(
         sys.executable,
         *("-m", module, *options),

@@ -252,9 +252,7 @@ class Cluster:
 
     @_outlives_its_proxy
     async def release(self, name: str) -> CollectionVersion:
-        """Stop serving a collection, also in later processes, until it is loaded. Its reads fail, also
-        waiting ones.
-        """
+        """Stop serving a collection, also in later processes, until it is loaded. All its reads fail."""
         async with self._loads:
             record = self._present(name)
             await self._releases.add(record.number)

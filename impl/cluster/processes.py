@@ -62,9 +62,7 @@ async def serve_query_node(root: Path, name: str) -> None:
 
 
 async def serve_oracle(root: Path, name: str, etcd: str) -> None:
-    """Run one of several oracles of a cluster, until the input or its term ends. ``etcd``: the address of its
-    store; by default a file.
-    """
+    """Run one of several oracles, until the input or its term ends. ``etcd``: its store's address."""
     store = EtcdOracleStore(etcd) if etcd else SqliteOracleStore(ClusterDirectory(root).oracle)
     ports = OraclePorts(
         store=store,

@@ -53,9 +53,7 @@ class ReplicaSet:
         return [channel for channels in self.collections.values() for channel in channels]
 
     async def load(self, collection: str, channels: Sequence[ChannelName]) -> None:
-        """Every node serves the channels of a collection, and answers its requests. Does nothing if it is
-        loaded.
-        """
+        """Every node serves the channels of a collection. Does nothing if it is loaded."""
         if collection in self.collections:
             return
         self.collections[collection] = tuple(channels)
@@ -78,9 +76,7 @@ class ReplicaSet:
         await node.stop()
 
     async def revive(self, number: int) -> None:
-        """Start a node of this number anew: from binlogs, and from the log beyond the checkpoints. Loads and
-        releases until then apply to it, too.
-        """
+        """Start a node of this number anew, from binlogs and log. Later loads and releases apply to it."""
         node = self.nodes[number] = self._make(number)
         await asyncio.gather(*(self._serve(node, collection) for collection in self.collections))
 

@@ -80,9 +80,7 @@ class Flushes(Protocol):
 
 @dataclass(frozen=True)
 class ReadReply:
-    """The rows (key, value) of an answer by key, those of a search nearest first; the moment of each channel;
-    the guarantee of the read.
-    """
+    """The rows (key, value) by key (nearest first), the moment of each channel, the guarantee."""
 
     guarantee: Timestamp
     moments: dict[ChannelName, Timestamp]

@@ -71,9 +71,7 @@ class IdCache:
         return tuple(request.runs)
 
     async def fill(self, request: IdRequest) -> None:
-        """Give a request its ids. Raise RpcError if ids are missing and the coordinator has no answer: the
-        given ones are then never used.
-        """
+        """Give a request its ids. Raise RpcError if some are missing; the given ones are then not used."""
         self.waiting.append(request)
         try:
             async with self.turn.holding("ids.turn"):
@@ -116,9 +114,7 @@ class IdCache:
             self._answered.set()
 
     def fail(self, why: str) -> None:
-        """Refuse the waiting requests: the fetch has failed, or its task was cancelled, perhaps before it had
-        begun.
-        """
+        """Refuse the waiting requests: the fetch has failed, or its task was cancelled."""
         for request in self.waiting:
             request.failure = why
         self.asking = False

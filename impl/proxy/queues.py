@@ -145,7 +145,7 @@ class ProxyQueues:
         self._entering += 1
         try:
             await self.queues[kind].enqueue(task)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the caller raises it
+        except Exception as error:  # noqa: BLE001 - any error is the caller's
             task.error = error
             task.answered.set()
         finally:

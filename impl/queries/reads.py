@@ -38,9 +38,7 @@ class AskedRead:
 
 
 class NodeFollower:
-    """Answers the requests of one collection at one query node, each in a task of the node: a read that waits
-    for its guarantee delays no other.
-    """
+    """Answers the requests of one collection at one query node, each in a task of its own."""
 
     def __init__(self, node: QueryNode, results: ResultChannel) -> None:
         self._node = node
@@ -87,9 +85,7 @@ class HostNumbers:
 
 
 class ChannelReads(ReadPath):
-    """Reads over channels: every node that serves the collection is asked at once. A read is answered when a
-    result has come for each channel.
-    """
+    """Reads that ask every node of the collection at once, and wait for a result of each channel."""
 
     def __init__(
         self,

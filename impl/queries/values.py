@@ -44,9 +44,7 @@ class Writer(Protocol):
     """The request channel of a collection, opened."""
 
     async def write(self, request: QueryRequest) -> Collection[str] | None:
-        """Return when the request is in the channel: its nodes, each of which answers or refuses. None if
-        unknown. Raise RpcError.
-        """
+        """Return the nodes of the request when it is in the channel; None if unknown. Raise RpcError."""
 
     def close(self) -> None:
         """Close it."""

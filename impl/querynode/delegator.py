@@ -101,9 +101,7 @@ class ShardDelegator:
                 await self._take_growing(record)
 
     async def _take_growing(self, record: SegmentRecord) -> None:
-        """A segment that is not flushed is in its binlogs up to its position, and keeps growing. It may have
-        been flushed and loaded since.
-        """
+        """A growing segment is in its binlogs up to its position. It may have been loaded since."""
         segment = await self._read(record)
         if record.segment_id in self.sealed:
             return
@@ -222,9 +220,7 @@ class ShardDelegator:
             raise ReplicaClosedError(f"channel {self.channel!r} is not served here now; ask another replica")
 
     def collect(self, read: ShardRead) -> tuple[Row, ...]:
-        """The rows that are visible at the moment of the read, by timestamp and key; of a search the nearest
-        of them, nearest first.
-        """
+        """The rows visible at the moment of the read, by timestamp and key; of a search the nearest."""
         found = (row for segment in self.segments() for row in segment.visible(read.moment, read.keys))
         if read.nearest is not None:
             return read.nearest.cut(found)

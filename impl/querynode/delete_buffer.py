@@ -19,10 +19,7 @@ class Delete(NamedTuple):
 
 
 class DeleteBuffer:
-    """Deletes in order of arrival, from ``floor`` on.
-
-    floor: deletes at or below it may be missing.
-    """
+    """Deletes in order of arrival, above ``floor``; those at or below it may be missing."""
 
     def __init__(self, floor: Timestamp = ZERO) -> None:
         self.floor = floor
@@ -35,9 +32,7 @@ class DeleteBuffer:
 
     @contextmanager
     def pinned(self, since: Timestamp) -> Iterator[None]:
-        """Keep all deletes above ``since`` until the end of the block. Raise DeletesTrimmedError if some are
-        missing.
-        """
+        """Keep deletes above ``since`` during the block. Raise DeletesTrimmedError if some are missing."""
         if since < self.floor:
             raise DeletesTrimmedError(
                 f"a segment needs the deletes above {since}, and those up to {self.floor} were trimmed;"
@@ -58,9 +53,7 @@ class DeleteBuffer:
         self.kept = [delete for delete in self.kept if delete.ts > floor]
 
     def batch(self, since: Timestamp, done: int, size: int) -> tuple[list[Delete], int]:
-        """The next deletes above ``since`` for a load that has taken ``done`` of them; and the new number.
-        Empty at the end.
-        """
+        """The next deletes above ``since`` after ``done`` of them, and the new number. Empty at the end."""
         above = [delete for delete in self.kept if delete.ts > since]
         batch = above[done : done + size]
         return batch, done + len(batch)

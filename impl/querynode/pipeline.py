@@ -45,9 +45,7 @@ class ShardPipeline:
         self._delegator.finish_pack(pack.end)
 
     def publish(self) -> None:
-        """Raise the service time to the end of the last pack, if that is applied and the listed segments are
-        loaded.
-        """
+        """Raise the service time to the end of an applied pack, once the listed segments are loaded."""
         if not self.waiting:
             self._delegator.finish_pack(self.pack)
 

@@ -29,9 +29,7 @@ class ServiceTime:
         self._config = config if config is not None else QueryNodeConfig()
 
     def advance(self, ts: Timestamp) -> None:
-        """All messages up to ``ts`` are applied: all waiting reads look again. A smaller value is ignored,
-        from either of two writers (hazard 33).
-        """
+        """Raise the service time and wake waiting reads. A smaller value is ignored (hazard 33)."""
         if ts > self.value:
             self.value = ts
             self._wake()

@@ -66,9 +66,7 @@ class ShardRead:
 
 @dataclass(frozen=True)
 class ShardAnswer:
-    """The rows of a channel that are visible at ``moment``: by timestamp and key; those of a search nearest
-    first.
-    """
+    """The rows of a channel visible at ``moment``, by timestamp and key; of a search nearest first."""
 
     moment: Timestamp
     rows: tuple[Row, ...]

@@ -218,9 +218,7 @@ class Catalog:
         await self._announce_all(record.channels, ts, text)
 
     async def _announce_all(self, channels: Sequence[ChannelName], ts: Timestamp, text: str) -> None:
-        """Append to each channel. If one fails, wait for the others all the same: on return or error, no
-        append with the timestamp is under way.
-        """
+        """Append to each channel; on return or error, no append with the timestamp is under way."""
         appends = [
             asyncio.create_task(self._announce(channel, ts, text), name=f"{text} {channel}")
             for channel in channels

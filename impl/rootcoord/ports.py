@@ -32,7 +32,7 @@ class SessionEvent:
 class SessionStore(Protocol):
     """The registered sessions of proxies, which are keys with a lease, and the refused sources.
 
-    Both in one store: the logs must refuse an ended session even before the coordinator knows of its end.
+    Both in one store: the end of a session must not depend on which component learns of it first.
     """
 
     async def take_over(self) -> tuple[Sequence[SourceId], int]:

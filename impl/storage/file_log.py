@@ -39,9 +39,7 @@ class FileLogWriter:
         """No unfinished append is in the file. If false, the file has to be checked."""
 
     async def append(self, pack: Pack) -> None:
-        """Write the pack and force it to the disk: it is durable when this returns. Raise StoreError on
-        failure: the pack may be there or not.
-        """
+        """Write the pack durably. Raise StoreError on failure: the pack may be there or not."""
         await self.append_line(encode(pack))
 
     async def append_line(self, text: bytes) -> None:

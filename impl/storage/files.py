@@ -123,9 +123,7 @@ SYSTEM_FILES = SystemFiles()
 
 
 async def in_thread(executor: Executor | None, work: Callable[[], Result]) -> Result:
-    """Do work in a thread, of the loop's own executor if none is given. A cancelled caller waits for its end,
-    so that no operation outlives its caller.
-    """
+    """Work in a thread, of the loop's executor by default. A cancelled caller waits for its end."""
     future = asyncio.get_running_loop().run_in_executor(executor, work)
     try:
         return await asyncio.shield(future)

@@ -39,7 +39,8 @@ class Target:
         channel: its name.
         position: packs that end at or below its timestamp are not sent.
         upto: the end of the last pack that it was sent.
-        packs: those that it has not taken. gone: it gets no more.
+        packs: those that it has not taken.
+        gone: it gets no more.
     """
 
     def __init__(

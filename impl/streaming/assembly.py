@@ -89,9 +89,7 @@ class Assembly:
         return (one.commit or one.until) <= self.tick
 
     def earliest(self) -> int | None:
-        """The place of the first begin of a transaction that is open at the last tick; None without one. A
-        restarted reader must read it.
-        """
+        """The place of the first begin of a transaction that is open at the last tick, or None."""
         return min((one.begun for one in self.kept.values()), default=None)
 
     def open(self) -> dict[TransactionId, Assembled]:

@@ -123,7 +123,7 @@ def _settling(term: OpenTerm, append: Append, done: asyncio.Future[None]) -> Wor
     async def work() -> None:
         try:
             await term.append(append)
-        except Exception as failure:  # noqa: BLE001  # whatever it is, it is the caller's
+        except Exception as failure:  # noqa: BLE001  # any error is the caller's
             if not done.done():
                 done.set_exception(failure)
         else:

@@ -30,9 +30,7 @@ class TermLog(Protocol):
         """
 
     async def read(self, place: int) -> Sequence[Record]:
-        """The records from a place on, which is included. Waits until there is one. Raise LogCutError when
-        the place was cut off.
-        """
+        """The records from a place on, itself included. Waits for one. Raise LogCutError if it was cut."""
 
     async def scan(self, above: int) -> Sequence[Record]:
         """The records above a place that are not cut off. It does not wait."""
@@ -45,9 +43,7 @@ class MessageStore(Protocol):
     """Object storage of messages. Raise StoreError on failure."""
 
     async def put(self, place: int, messages: Sequence[DataMessage]) -> None:
-        """Store a message by its place in the log, or all of a transaction by that of its commit. Whole or
-        not at all; repeating it changes nothing.
-        """
+        """Store a message, or all of a transaction, by its place. Whole or not at all, repeatable."""
 
     async def places(self, above: int) -> Collection[int]:
         """The places above this one whose messages are stored."""

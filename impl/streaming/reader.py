@@ -30,9 +30,7 @@ class RecordLog:
         self._log = log
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """See EntryLog. Reads no further than a tick: there the consumer asks which transactions are open. An
-        incomplete transaction yields no entry.
-        """
+        """See EntryLog. Reads no further than a tick. An incomplete transaction yields no entry."""
         del channel
         entries: list[Entry] = []
         while not entries:
@@ -76,8 +74,6 @@ def reader(
     *,
     position: StreamPosition | None = None,
 ) -> TransactionConsumer:
-    """A consumer of packs that has all messages up to the timestamp of ``after``, or continues at a position;
-    with neither, from the beginning.
-    """
+    """A consumer of packs that continues after ``after``, at a position, or at the beginning."""
     start = position or (EARLIEST if after is None else position_of(after))
     return TransactionConsumer(records=RecordLog(log, Assembly()), channel=channel, position=start)

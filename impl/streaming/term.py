@@ -114,9 +114,7 @@ class OpenTerm:
         self.acks.acknowledge(append, place)
 
     async def _write(self, since: int, message: StreamingMessage) -> int:
-        """Append a message or a tick. An unknown outcome closes the term: it must not count as failed
-        (B54).
-        """
+        """Append a message or a tick. An unknown outcome closes the term, and is no failure (B54)."""
         try:
             return await self._log.append(self.opening.term, since, message)
         except (RpcError, StoreError) as failure:

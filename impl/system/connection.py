@@ -38,10 +38,7 @@ class Connection(Protocol):
 
 
 class TcpConnection:
-    """A connection to another process. Several calls may be under way.
-
-    always: arguments of every call.
-    """
+    """A connection to another process. Several calls may be under way. ``always``: arguments of each."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, always: Mapping[str, Any]

@@ -62,7 +62,7 @@ class LineServer:
         found: Json = {"id": request["id"]}
         try:
             found["result"] = await self._handler(request["method"], request["arguments"])
-        except Exception as failure:  # noqa: BLE001  # whatever it is, the caller must not wait for ever
+        except Exception as failure:  # noqa: BLE001  # after any error the caller must not wait for ever
             found |= {"kind": type(failure).__name__, "error": str(failure)}
         with suppress(OSError):  # the client has gone
             writer.write(_line(found))

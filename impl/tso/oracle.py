@@ -123,7 +123,8 @@ class TimestampOracle:
     async def start(self) -> None:
         """Begin above every timestamp that was ever handed out.
 
-        Raises: StoreError: the window could not be loaded or saved. A failed load is no fresh start (B1).
+        Raises:
+            StoreError: the window could not be loaded or saved. A failed load is no fresh start (B1).
             NotLeaderError: the term has ended.
         """
         self.base = await self._store.load()
@@ -148,8 +149,9 @@ class TimestampOracle:
     async def update(self, updater: int = 0) -> None:
         """Advance the physical time if there is a reason. The window is saved first, if it must be longer.
 
-        Raises: StoreError: the window could not be saved. The time stays; try again. NotLeaderError: the term
-            has ended.
+        Raises:
+            StoreError: the window could not be saved. The time stays; try again.
+            NotLeaderError: the term has ended.
         """
         await self._point("update.read_clock")
         self._term.check()

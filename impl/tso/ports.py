@@ -60,9 +60,7 @@ class WindowStore(Protocol):
     """
 
     async def load(self) -> int:
-        """Return the saved end in nanoseconds, NEVER_SAVED if there is none. Raise StoreError on failure:
-        that is not the same as none (B1).
-        """
+        """The saved end in nanoseconds, or NEVER_SAVED. Raise StoreError if the read fails (B1)."""
 
     async def save(self, end: int, leadership: Leadership) -> None:
         """Raise the end if the leader key is still that of this term, in one transaction. It never falls.

@@ -159,9 +159,7 @@ class OracleServer:
     # What clients ask.
 
     async def allocate(self, count: int = 1) -> Batch:
-        """Hand out ``count`` timestamps. Raise NotLeaderError before and after the term, NoTimestampError if
-        there are none at the moment.
-        """
+        """Hand out ``count`` timestamps. Raise NotLeaderError outside the term, or NoTimestampError."""
         if self.oracle is None:
             why = self.stopped or "it is not elected"
             raise NotLeaderError(f"{self.name} does not lead: {why}; ask the leader")

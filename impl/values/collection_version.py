@@ -20,8 +20,8 @@ class CollectionVersion:
             changes have the same number, whatever their names.
         schema: as the coordinator stores it.
         number: of the collection; one that has the same name later has another.
-        created: timestamp of its creation; 0 until every proxy knows it. channels: its virtual channels, by
-        shard. None: there never was a collection of this name.
+        created: timestamp of its creation; 0 until every proxy knows it.
+        channels: its virtual channels, by shard. None: there never was a collection of this name.
         changed: timestamp of the last change; 0 until every proxy knows it.
         gone: it was dropped.
         alias_of: the name is an alias of the collection of this name, whose number ``number`` is.

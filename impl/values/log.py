@@ -13,6 +13,4 @@ class EntryLog(Protocol):
     """Entries by place. An entry that was read is durable, and stays."""
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """The entries of a physical channel from a place on, which is included; the first place is 1. Waits
-        until there is one.
-        """
+        """The entries of a physical channel from a place on, itself included; from 1. Waits for one."""

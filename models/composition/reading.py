@@ -108,8 +108,9 @@ def family(protocol: type[Protocol]) -> str:
 def joined(reading: type[Reading]) -> Joined:
     """Trace a reading.
 
-    Raises: SpecError: the user has no such action, the action relies on nothing of the owner or on a claim
-        about steps, the assumption is decided by type alone, or a name is bound twice.
+    Raises:
+        SpecError: the user has no such action, the action relies on nothing of the owner or on a claim about
+            steps, the assumption is decided by type alone, or a name is bound twice.
     """
     user, owner = (one.trace().with_options() for one in (reading.user, reading.owner))
     prefix = family(reading.owner)

@@ -3,12 +3,20 @@
 One ``findings.toml`` per protocol. ``FINDINGS.md`` is their index, printed by ``tidemark show findings``.
 """
 
-from tidemark.models.findings.model import Evidence, Finding, FindingsFile, finding_files, load_findings
+from tidemark.models.findings.model import (
+    Evidence,
+    Finding,
+    FindingsFile,
+    all_findings,
+    finding_files,
+    load_findings,
+)
 
 __all__ = [
     "Evidence",
     "Finding",
     "FindingsFile",
+    "all_findings",
     "finding_files",
     "load_findings",
 ]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from tidemark.models.manifest import ManifestError
 from tidemark.models.rooms import protocol_files
@@ -50,10 +51,36 @@ class Finding(Strict):
 
 
 class FindingsFile(Strict):
-    """All findings about one protocol; ``manifest`` is the name of its manifest."""
+    """All findings about one protocol; ``manifest`` is the name of its manifest.
+
+    A finding is a table ``[finding.ID]``; ``[finding.ID.evidence]`` has a line for each entry, with the claim
+    or claims; ``shown`` lists those whose counterexample is printed, as "ENTRY CLAIM".
+    """
 
     manifest: str
     finding: tuple[Finding, ...] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_ids(cls, data: dict[str, Any]) -> dict[str, Any]:
+        findings = data.get("finding", {})
+        if not isinstance(findings, dict):
+            raise ValueError("write  [finding.ID]  in place of  [[finding]]  and its id")  # noqa: TRY004
+        return {**data, "finding": [_with_evidence(name, one) for name, one in findings.items()]}
+
+
+def _with_evidence(name: str, finding: dict[str, Any]) -> dict[str, Any]:
+    said = dict(finding)
+    shown = said.pop("shown", [])
+    evidence = [
+        {"entry": entry, "claim": claim, "shown": f"{entry} {claim}" in shown}
+        for entry, claims in said.get("evidence", {}).items()
+        for claim in ([claims] if isinstance(claims, str) else claims)
+    ]
+    known = [f"{one['entry']} {one['claim']}" for one in evidence]
+    if unknown := [one for one in shown if one not in known]:
+        raise ValueError(f"{name}: {unknown[0]!r} is shown and is no evidence")
+    return {**said, "id": name, "evidence": evidence}
 
 
 def finding_files() -> tuple[Path, ...]:
@@ -67,3 +94,8 @@ def load_findings(path: Path) -> FindingsFile:
         return FindingsFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (ValidationError, tomllib.TOMLDecodeError) as error:
         raise ManifestError(str(error), file=path.name, remedy="correct the file") from error
+
+
+def all_findings() -> tuple[Finding, ...]:
+    """All findings of the repository. No manifest is read for it."""
+    return tuple(one for path in finding_files() for one in load_findings(path).finding)

@@ -1,6 +1,4 @@
-"""Candidates as lemmas of the language: cubes that differ in one term are joined, and one term becomes the
-conclusion.
-"""
+"""Candidates as lemmas: cubes that differ in one term are joined, and one term is the conclusion."""
 
 from __future__ import annotations
 
@@ -64,9 +62,7 @@ class Lemma:
         return f"Suggested, about {about}: say here in words why it is true."
 
     def _implication(self) -> tuple[list[str], str]:
-        """Premises and conclusion: the equality of two bound elements, else a comparison, else the last
-        term.
-        """
+        """Premises and conclusion: an equality of bound elements, else a comparison, else the last term."""
         pairs = same_type(self.group)
         sorts = [(i, j) for i, j in pairs if not isinstance(self.group[i].type, NumberType)]
         order = [(i, j) for i, j in pairs if isinstance(self.group[i].type, NumberType)]

@@ -31,6 +31,9 @@ JUDGED = ("instance", "proof", "pins", "frames", "strength")
 EXPECTING = ("instance", "proof", "interleave", "conform", "argument", "pins", "frames", "strength")
 """Sections whose entries have an expectation."""
 
+SAFETY = ("invariant", "transition_invariant")
+"""Kinds of claim about states and steps."""
+
 REASONS = ("vacuous", "skip")
 """Keys whose reasons may be common."""
 
@@ -63,6 +66,11 @@ def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
     expansion = _Expansion(common, file)
     if "protocol" in data:
         expansion.implied = {section: {"protocol": data["protocol"]} for section in JUDGED}
+    properties = data.get("properties")
+    if isinstance(properties, dict):
+        expansion.others = frozenset(
+            claim for kind, ids in properties.items() if kind not in SAFETY for claim in ids
+        )
     content = {key: value for key, value in data.items() if key != "common"}
     for section in dict.fromkeys((*SECTIONS, *GROUPED, *JUDGED, *EXPECTING)):
         if isinstance(content.get(section), list):
@@ -87,6 +95,8 @@ class _Expansion:
             for key in REASONS
         }
         self.implied: Mapping[str, Mapping[str, Any]] = {}
+        self.others: frozenset[str] = frozenset()
+        """Properties that are neither invariants nor transition invariants."""
         self.used: set[tuple[str, str]] = set()
 
     def entry(self, section: str, entry: object) -> object:
@@ -98,14 +108,24 @@ class _Expansion:
         whole = {**self.implied.get(section, {}), **defaults, **entry}
         if section in EXPECTING:
             whole["expect"] = _expected(section, whole.get("expect", {}))
+        if section == "instance" and self._breaks(whole):
+            whole["kinds"] = list(SAFETY)
         self.used |= {(section, key) for key in defaults if key not in entry}
         if "more_claims" in whole:
             whole["claims"] = self._more_claims(section, whole, where)
             del whole["more_claims"]
+        if "reached" in whole:
+            whole["claims"] = [*whole.get("claims", ()), *whole.pop("reached")]
         for key in GROUPED.get(section, ()):
             if key in whole:
                 whole[key] = self._by_id(key, whole[key], where)
         return whole
+
+    def _breaks(self, entry: Mapping[str, Any]) -> bool:
+        """Do states or steps break a claim, and is nothing said of what is judged?"""
+        refuted = entry["expect"].get("refuted", ()) if isinstance(entry["expect"], dict) else ()
+        stated = "claims" in entry or "kinds" in entry
+        return bool(refuted) and not stated and not self.others & {*refuted}
 
     def _more_claims(self, section: str, entry: Mapping[str, Any], where: str) -> list[str]:
         stated = self.defaults.get(section, {}).get("claims")

@@ -7,6 +7,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
@@ -56,17 +57,15 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
     now on.
     """
-    data = _read(path)
+    data = _listed(_read(path), file=shown_name(path))
     make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
-        for section, entries in _read(more).items():
+        file = f"{path.stem}/{more.name}"
+        for section, entries in _listed(_read(more), file=file).items():
             known = data.setdefault(section, [])
             if not (isinstance(known, list) and isinstance(entries, list)):
-                raise ManifestError(
-                    f"{section} is not a list of entries",
-                    file=f"{path.stem}/{more.name}",
-                    remedy=f"put it into {path.name}; this file has entries only",
-                )
+                remedy = f"put it into {path.name}; this file has entries only"
+                raise ManifestError(f"{section} has no entries", file=file, remedy=remedy)
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
     data = with_usual(data, locked=bool(pinned), file=file)
@@ -75,6 +74,44 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
     known = {} if anew else added_by(pinned)
     return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
+
+
+NAMED = (
+    "instance",
+    "proof",
+    "interleave",
+    "conform",
+    "argument",
+    "pins",
+    "frames",
+    "mutant",
+    "generated",
+    "implementation",
+    "mutants",
+)
+"""Sections whose entries are tables ``[SECTION.NAME]``; of mutants, by module."""
+
+
+def _listed(data: dict[str, Any], *, file: str) -> dict[str, Any]:
+    """The content of a file with a list of entries in place of the tables of a section, by name."""
+    for section in NAMED:
+        if not isinstance(data.get(section, {}), dict):
+            remedy = f"write  [{section}.NAME]  in place of  [[{section}]]  and its name"
+            if section == "mutants":
+                remedy = 'write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }'
+            raise ManifestError(f"{section} is no table of entries", file=file, remedy=remedy)
+    return _with_names(data)
+
+
+def _with_names(data: dict[str, Any]) -> dict[str, Any]:
+    found = dict(data)
+    for section in NAMED:
+        entries = data.get(section)
+        if isinstance(entries, dict):
+            key = "module" if section == "mutants" else "name"
+            named = ({key: name, **one} if isinstance(one, dict) else one for name, one in entries.items())
+            found[section] = list(named)
+    return found
 
 
 def _properties(
@@ -87,7 +124,7 @@ def _properties(
     return declared_properties(protocol, file=file)
 
 
-def _read(path: Path) -> dict[str, object]:
+def _read(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -122,6 +159,7 @@ def parse(
 
     Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
     """
+    data = _with_names(data)
     data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
     if added is not None:
         data = _with_added(data, added)
@@ -147,7 +185,7 @@ def _with_mutants(data: dict[str, object], *, file: str) -> dict[str, object]:
         raise ManifestError(
             f"mutants.{place}: {first['msg']}",
             file=file,
-            remedy="write [[mutants]] with module, number, and prefix if there is one",
+            remedy='write  [mutants]  with a line  "MODULE" = { prefix = "P-", number = N }',
         ) from error
     declared = [entry for module in modules for entry in entries_of(module, file=file)]
     written = rest.get("mutant", [])
@@ -183,8 +221,8 @@ def _with_added(
 
 def _dicts(entries: object) -> list[dict[str, object]]:
     """Entries, if all are tables: else the schema says what is wrong."""
-    whole = isinstance(entries, list) and all(isinstance(one, dict) for one in entries)
-    return entries if whole else []
+    found = entries if isinstance(entries, list) else []
+    return found if all(isinstance(one, dict) for one in found) else []
 
 
 def _with_usual(manifest: Manifest) -> Manifest:

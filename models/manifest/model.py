@@ -240,7 +240,7 @@ class ConformEntry(Entry):
     """Likewise constants."""
     adapter: Reference | None = None
     """The class that drives the implementation through the actions."""
-    claims: tuple[str, ...] = Field(min_length=1)
+    claims: tuple[str, ...] = Field(default=("conformance",), min_length=1)
     examples: int = Field(default=100, gt=0)
     steps: int = Field(default=50, gt=0)
     """Longest sequence of actions, or of events, of an example."""

@@ -14,7 +14,7 @@ from tidemark.spec.language.references import ReferenceNotFoundError
 
 
 class MutantModule(Strict):
-    """A module of mutants: ``[[mutants]]`` in a manifest."""
+    """A module of mutants: a line of ``[mutants]`` in a manifest."""
 
     module: str = Field(pattern=r"^[A-Za-z_][\w.]*$")
     prefix: str = ""
@@ -27,7 +27,7 @@ MODULES = TypeAdapter(tuple[MutantModule, ...])
 
 
 def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
-    """The content of one ``[[mutant]]`` for each mutant of a module.
+    """The content of one ``[mutant.NAME]`` for each mutant of a module.
 
     Raises:
         ManifestError: there is no such module.
@@ -42,7 +42,7 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
         raise PinError(
             f"{listed.module} declares {len(found)} mutants, and {listed.number} are pinned ({names})",
             file=file,
-            remedy="restore the mutant that is gone, or change  number  in [[mutants]] on purpose",
+            remedy="restore the mutant that is gone, or change  number  under [mutants] on purpose",
         )
     return [_entry(item, listed.prefix) for item in found]
 

@@ -3,6 +3,9 @@
 ``[strength]`` asks of the parts of all claims, of liveness and of lemmas whether each matters; each proof
 that is expected to prove gets a second opinion in the full tier; and each judge has a self-test: a wrong
 protocol is searched, an idle part is not listed, guarantees are left out of an argument.
+
+An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
+entry of this name in its section.
 """
 
 from __future__ import annotations
@@ -10,12 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from tidemark.models.manifest.common import SAFETY
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.spec.language.protocol import resolve
 
 Entry = dict[str, Any]
 
-SAFETY = ("invariant", "transition_invariant")
 PARTS = {"claims": SAFETY, "liveness": ("leads_to",), "lemmas": ("lemma",)}
 """What is looked at -> the kinds of property of which it is a part."""
 
@@ -34,7 +37,11 @@ ABOUT = {
     "no need.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
+LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
+"""Keys that an entry takes from the one that it is like."""
+
 _NAMES = {"claims": "strength", "liveness": "strength-of-liveness", "lemmas": "strength-of-lemmas"}
+_OWN = ("instances", "states", "tier", "liveness", "lemmas", "idle", "generated")
 _KEYS = ("tier", "states", "protocol", "instances")
 
 
@@ -46,22 +53,43 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     Raises:
         ManifestError: a table says something else than its form allows.
     """
+    data = {
+        section: list(_alike(section, entries, file)) if isinstance(entries, list) else entries
+        for section, entries in data.items()
+    }
     found = {key: value for key, value in data.items() if key != "self_tests"}
     tests = _table(data.get("self_tests", {}), "self_tests", ("frames", "search"), file)
     name = str(data.get("name", "")).replace("_", "-")
-    if isinstance(data.get("strength"), dict):
+    if "strength" in data and not isinstance(data["strength"], list):
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
     if locked:
-        made["proof"] = _second_opinions(_entries(data, "proof"), name, data.get("protocol"))
+        found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
+        made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
         made["argument"] = _arguments(data, name)
     for section, entries in made.items():
         added = list(entries)
         if added:
-            found[section] = [*_entries(data, section), *added]
+            found[section] = [*_entries(found, section), *added]
     if "frames" in tests:
         found["wrong_marks"] = tests["frames"]
     return found
+
+
+def _alike(section: str, entries: list[Any], file: str) -> Iterator[object]:
+    """The entries with the keys of those that they are like."""
+    known = {one.get("name"): one for one in entries if isinstance(one, dict)}
+    for entry in entries:
+        if not (isinstance(entry, dict) and "like" in entry):
+            yield entry
+            continue
+        other = known.get(entry["like"])
+        if other is None or "like" in other:
+            remedy = "name an entry of the same section that says all of it itself"
+            problem = f"{section} {entry.get('name')!r} is like {entry['like']!r}"
+            raise ManifestError(problem, file=file, remedy=remedy)
+        taken = {key: other[key] for key in LIKE if key in other}
+        yield {**taken, **{key: value for key, value in entry.items() if key != "like"}}
 
 
 def _entries(data: Mapping[str, Any], section: str) -> list[Entry]:
@@ -83,8 +111,8 @@ def _table(value: object, where: str, known: Sequence[str], file: str) -> Mappin
 
 def _strength(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iterator[Entry]:
     """What is asked of the parts of the claims; sub-tables that are named otherwise are entries."""
-    own = {key: value for key, value in table.items() if not _is_entry(key, value)}
-    _table(own, "strength", ("instances", "states", "tier", "liveness", "lemmas", "idle", "generated"), file)
+    entries = {key: one for key, one in table.items() if key not in _OWN and isinstance(one, dict)}
+    own = _table({key: one for key, one in table.items() if key not in entries}, "strength", _OWN, file)
     kinds = {prop.id: prop.kind for prop in resolve(protocol).trace().properties}
     idle = _by_parts(own.get("idle", {}), kinds)
     instances = own.get("instances", [])
@@ -108,13 +136,7 @@ def _strength(table: Mapping[str, Any], name: str, protocol: str, file: str) -> 
         }
         yield from made.values()
         yield _self_test(name, made, kinds)
-    for key, value in table.items():
-        if _is_entry(key, value):
-            yield {"name": key, **value}
-
-
-def _is_entry(key: str, value: object) -> bool:
-    return isinstance(value, dict) and "parts" in value and "-" in key
+    yield from ({"name": key, **entry} for key, entry in entries.items())
 
 
 def _parts(parts: str, name: str, said: Mapping[str, Any], idle: Mapping[str, Any]) -> Entry:
@@ -158,6 +180,12 @@ def _by_parts(idle: Mapping[str, Sequence[str]], kinds: Mapping[str, str]) -> di
 
 def _chosen(table: Mapping[str, Any], keys: Sequence[str]) -> Entry:
     return {key: table[key] for key in keys if key in table}
+
+
+def _asked_twice(proof: Entry) -> Entry:
+    """A proof of the full tier has a second opinion, unless it must fail."""
+    asked = proof.get("tier") == "full" and not proof.get("expect")
+    return {"second_opinion": True, **proof} if asked else proof
 
 
 def _second_opinions(proofs: Sequence[Entry], name: str, protocol: object) -> Iterator[Entry]:

@@ -1,9 +1,11 @@
 """The lock of verdicts beside a manifest: what each entry counted, and what it did not exercise.
 
-A line for an entry: its section and name, its counts, and behind a bar the ids of what is not exercised::
+A line for an entry: its section and name, its counts, behind a plus sign the witnesses that a program
+reaches, and behind a bar what is not exercised: ids of vacuity verdicts, and the witnesses that an instance
+does not reach::
 
-    instance retries-tiny distinct=118 generated=249 depth=11
-    interleave ddl-impl-dummy executions=8 blocked=0 steps=122 | vacuity.action.append
+    instance retries-tiny distinct=118 generated=249 depth=11 | retries.a_second_try
+    interleave ddl-impl-dummy executions=8 blocked=0 steps=122 + ddl.a_task_appends | vacuity.action.append
 
 A manifest may state counts itself: numbers that are known from elsewhere. They must not contradict the lock.
 """
@@ -21,7 +23,14 @@ from tidemark.models.manifest.errors import ManifestError
 FORM = "tidemark verdicts 1"
 """The first words of a lock: the version of its form."""
 
-_LINE = re.compile(r"(\w+) (\S+)((?: \w+=\d+)*)(?: \| ([^ ,]+(?:, [^ ,]+)*))?")
+_IDS = r"([^ ,]+(?:, [^ ,]+)*)"
+_LINE = re.compile(rf"(\w+) (\S+)((?: \w+=\d+)*)(?: \+ {_IDS})?(?: \| {_IDS})?")
+
+LOCKED = "as the lock says"
+"""The reason for what the lock lists."""
+
+VACUITY = "vacuity."
+"""How the ids of vacuity verdicts begin, other than those of witnesses."""
 
 Place = tuple[str, str]
 """Section and name of an entry."""
@@ -33,11 +42,14 @@ class Locked:
 
     Attributes:
         counts: by name.
-        vacuous: ids of vacuity verdicts that are refuted, compared exactly.
+        vacuous: ids of vacuity verdicts that are refuted, compared exactly; of an instance also the witnesses
+            that it does not reach.
+        reached: witnesses that a program reaches, beside those that its entry names.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
     vacuous: tuple[str, ...] = ()
+    reached: tuple[str, ...] = ()
 
 
 def verdicts_file(manifest: Path) -> Path:
@@ -52,8 +64,9 @@ def verdicts_text(name: str, lines: Iterable[tuple[Place, Locked]]) -> str:
     text = f"# {FORM}: counts, and what is not exercised. Written by  tidemark pin {name} .\n"
     for (section, entry), locked in lines:
         counts = "".join(f" {key}={count}" for key, count in locked.counts.items())
+        reached = f" + {', '.join(locked.reached)}" if locked.reached else ""
         vacuous = f" | {', '.join(locked.vacuous)}" if locked.vacuous else ""
-        text += f"{section} {entry}{counts}{vacuous}\n"
+        text += f"{section} {entry}{counts}{reached}{vacuous}\n"
     return text
 
 
@@ -76,8 +89,8 @@ def read_verdicts(path: Path) -> dict[Place, Locked]:
         if place in found:
             raise _error(path, f"line {number} has {' '.join(place)!r} a second time")
         pairs = (pair.split("=") for pair in match[3].split())
-        vacuous = tuple(match[4].split(", ")) if match[4] else ()
-        found[place] = Locked({key: int(count) for key, count in pairs}, vacuous)
+        reached, vacuous = (tuple(ids.split(", ")) if ids else () for ids in (match[4], match[5]))
+        found[place] = Locked({key: int(count) for key, count in pairs}, vacuous, reached)
     return found
 
 
@@ -118,8 +131,15 @@ def _with(entry: Mapping[str, Any], locked: Locked, *, file: str) -> dict[str, A
     found = dict(entry)
     if locked.counts:
         found["counts"] = {**stated, **locked.counts}
-    if locked.vacuous:
-        found["vacuous"] = {"as the lock says": list(locked.vacuous)}
+    coverage = [one for one in locked.vacuous if one.startswith(VACUITY)]
+    if coverage:
+        found["vacuous"] = {LOCKED: coverage}
+    unreached = [one for one in locked.vacuous if one not in coverage]
+    if unreached:
+        skip = found.get("skip", [])
+        found["skip"] = [*(skip if isinstance(skip, list) else [skip]), {LOCKED: unreached}]
+    if locked.reached:
+        found["reached"] = list(locked.reached)
     return found
 
 

@@ -148,7 +148,7 @@ class Patch:
 
     Attributes:
         name: in the manifest, without the prefix.
-        on: the entry on which it must die; None: it is one of the ``slips`` of an ``[[implementation]]``,
+        on: the entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``,
             which are tried with the mutants that rules make, by the same hosts.
         says: what is wrong, in a sentence.
         also: changes of other functions, which belong to it.

@@ -146,9 +146,7 @@ def _bare_field(instance: Instance, slot: int, variable: Variable) -> Field:
 
 
 def _place(fields: Sequence[Field], *, split: bool) -> list[Field]:
-    """First fit by decreasing size; with ``split``, a map may fill the rest of a word and continue in the
-    next.
-    """
+    """First fit by decreasing size; with ``split``, a map may continue in the next word."""
     used: list[int] = []
     placed: dict[int, tuple[WordRun, ...]] = {}
     for field in sorted(fields, key=lambda f: (-f.bits * f.entries, f.slot)):

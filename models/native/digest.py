@@ -21,9 +21,7 @@ NEARLY_HALF = np.uint64(29)
 
 @numba.njit(cache=True, inline="always")
 def mix(flat: Any, first: Any, words: Any) -> Any:
-    """Digest of the ``words`` words from ``first`` on; each word is mixed in by a bijection of the 64
-    bits.
-    """
+    """Digest of the ``words`` words from ``first`` on; a bijection of the 64 bits mixes in each."""
     value = SEED
     for k in range(words):
         value = (value ^ flat[first + k]) * FIRST

@@ -107,9 +107,7 @@ def _mark_enabled(first: Any, step: Any, bit_of: Any, found: Any) -> None:
 
 @numba.njit(cache=True, nogil=True)
 def reach(first: Any, target: Any, allowed: Any, sources: Any) -> Any:
-    """Breadth-first through ``allowed`` states: the edge that led to each state (-2: a source; -1: not
-    reached), and the reached states in order.
-    """
+    """Breadth-first in ``allowed``: the edge to each state (-2: source, -1: none), and their order."""
     via = np.full(first.size - 1, -1, dtype=np.int64)
     queue = np.empty(first.size - 1, dtype=np.int32)
     head = tail = 0

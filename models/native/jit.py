@@ -21,9 +21,7 @@ _FOLDER = "TIDEMARK_KERNELS"
 
 
 def kernel_folder() -> Path:
-    """Where compiled kernels are kept: ``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree,
-    else a temporary one.
-    """
+    """``$TIDEMARK_KERNELS``, else ``build/kernels`` of the source tree, else a temporary folder."""
     given = os.environ.get(_FOLDER)
     if given:
         return Path(given)
@@ -118,9 +116,7 @@ def _stored(path: Path) -> bytes | None:
 
 
 def _keep(folder: Path, digest: str, data: bytes) -> None:
-    """Write under a temporary name and rename, so that other processes see all or nothing. A full disk costs
-    only speed.
-    """
+    """Write under a temporary name and rename. A full disk costs only speed."""
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True)
         handle, temporary = tempfile.mkstemp(dir=folder, prefix=digest)

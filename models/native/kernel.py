@@ -230,9 +230,7 @@ class Kernel:
         return first
 
     def check(self, block: Block) -> NDArray[np.uint64]:
-        """For each row the bits of the invariants that fail: bit i % 64 of column i // 64 is
-        ``state_claims[i]``.
-        """
+        """For each row the failing invariants: bit i % 64 of column i // 64 is ``state_claims[i]``."""
         return _conditions(self._check, block, len(self.state_claims))
 
     def breaks(self, block: Block) -> NDArray[np.uint64] | None:

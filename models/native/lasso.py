@@ -34,9 +34,7 @@ class Fairness:
 
 @dataclass(frozen=True)
 class Cycle:
-    """A walk through ``states`` by ``steps``; it leads back to its first state, or stutters there without a
-    step.
-    """
+    """A walk through ``states`` by ``steps`` back to its first state, where it stutters without steps."""
 
     states: tuple[int, ...]
     steps: tuple[int, ...]

@@ -189,9 +189,7 @@ class Reduction:
         self.holds = Conditions(self.kernel.instance, parts, folder=self.kernel.folder)
 
     def reduce(self, rows: Rows, count: int, visited: Visited, span: tuple[int, int]) -> int:
-        """Drop successors of a chunk (states ``span``) that need not be followed; gives the remaining
-        ones.
-        """
+        """Drop successors of a chunk (states ``span``) that need not be followed; gives the others."""
         base, end = span
         enabled = np.zeros((end - base, self.groups), dtype=np.uint64)
         _mark(rows.parent, rows.step, 0, count, enabled)

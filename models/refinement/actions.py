@@ -54,7 +54,7 @@ class ActionTable(Strict):
     """The table of one protocol.
 
     Attributes:
-        row: its rows.
+        row: its rows; written as tables by their actions, with the note in parentheses.
         variants: variants of the protocol that programs and drivers follow, if these have other actions, each
             as "module:Class".
         elsewhere: actions that are no section of this implementation: steps of what surrounds it.
@@ -78,7 +78,11 @@ class ActionTable(Strict):
             raise ValueError(
                 'write events under [steps]: "LABEL" = "ACTION", and [stutters]: "LABEL" = "WHY"'
             )
+        rows = data.get("row", {})
+        if isinstance(rows, list):
+            raise ValueError("write rows as tables by their actions:  [row.ACTION]")  # noqa: TRY004
         rest = {key: value for key, value in data.items() if key not in ("steps", "stutters", "injected")}
+        rest["row"] = [_row(actions, row) for actions, row in rows.items()]
         injected = data.get("injected", {})
         tables = [(data, False), (injected, True)]
         return {**rest, "event": [row for table, fault in tables for row in _events(table, fault=fault)]}
@@ -127,6 +131,12 @@ class ActionTable(Strict):
         return "\n".join(
             "|" + "|".join(f" {cell} ".replace("  ", " ") for cell in line) + "|" for line in lines
         )
+
+
+def _row(key: str, row: dict[str, Any]) -> dict[str, Any]:
+    """A row by its actions, and what limits it in parentheses."""
+    actions, _, note = key.partition(" (")
+    return {"actions": actions.split(", "), "note": note.removesuffix(")"), **row}
 
 
 def _events(table: Mapping[str, Any], *, fault: bool) -> Iterator[dict[str, Any]]:

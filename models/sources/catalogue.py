@@ -79,9 +79,7 @@ class Catalogue:
 
 
 def read_catalogue(text: str) -> Catalogue:
-    """The page as data. Raises SourceError if an entry has no known form, its anchor is not that of its
-    label, or a label has two entries.
-    """
+    """The page as data. Raises SourceError for an unknown form, a wrong anchor or a double label."""
     found: dict[str, Entry] = {}
     entries = list(_ENTRY.finditer(text))
     if len(entries) != len(_BEGINS.findall(text)):

@@ -101,9 +101,7 @@ def segments(text: str, *, parts: Parts | None = None) -> Iterator[tuple[str, La
 
 
 def not_labels(text: str, *, parts: Parts | None = None) -> str:
-    """The text of a ``source`` besides labels and hints (in parentheses, or from a colon to the next
-    semicolon); empty for one that can be looked up.
-    """
+    """The text besides labels and hints (in parentheses, or from a colon on); empty if all is known."""
     bare = "".join(" " if label else piece for piece, label in segments(_HINT.sub(" ", text), parts=parts))
     return " ".join(_BETWEEN.sub(" ", bare).split())
 

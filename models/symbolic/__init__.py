@@ -1,3 +1,1 @@
-"""A protocol as formulas: first-order for any size (``encode``), propositional for a bounded instance
-(``finite``).
-"""
+"""A protocol as formulas: first-order for any size (``encode``), propositional (``finite``)."""

@@ -54,9 +54,7 @@ def invert(bit: Bit) -> Bit:
 
 
 def _joined(make: Callable[..., Any], bits: Sequence[Bit]) -> Bit:
-    """The term that ``z3.And`` or ``z3.Or`` makes, without their repeated looks at each operand, which take
-    most of the time.
-    """
+    """The term of ``z3.And`` or ``z3.Or``, made without their slow repeated looks at operands."""
     context = bits[0].ctx
     operands = (z3.Ast * len(bits))(*[bit.as_ast() for bit in bits])
     return z3.BoolRef(make(context.ref(), len(bits), operands), context)

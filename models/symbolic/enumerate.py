@@ -24,9 +24,7 @@ from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType
 
 
 class Enumerator:
-    """Initial states, successors and values of expressions of an instance, by Z3. All constants must have
-    values.
-    """
+    """Initial states, successors and values of an instance with all its constants, by Z3."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance

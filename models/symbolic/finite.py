@@ -64,9 +64,7 @@ class Frame:
 
 
 class Finite:
-    """Evaluates the expressions of one instance over symbolic states. Constants without a value are
-    symbolic too.
-    """
+    """Evaluates expressions of one instance over symbolic states. Open constants are symbolic too."""
 
     def __init__(self, instance: Instance, constants: Mapping[str, Mapping[Cell, Cases]]) -> None:
         self.instance = instance
@@ -241,9 +239,7 @@ class Move:
     enabled: Bit
     in_bounds: Bit
     below: Mapping[str, Bit]
-    """Per assigned variable the condition that a natural number, or the key of an entry that is written,
-    would be negative.
-    """
+    """Per assigned variable: a natural number, or the key of a written entry, would be negative."""
     written: Mapping[str, Mapping[Cell, Cases]]
 
     def after(self, before: SymbolicState) -> SymbolicState:
@@ -252,9 +248,7 @@ class Move:
 
 
 class SymbolicInstance:
-    """Symbolic states, initial states and moves of an instance. Constants that the instance does not give
-    are free.
-    """
+    """Symbolic states, initial states and moves of an instance. Constants without a value are free."""
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance

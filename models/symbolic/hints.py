@@ -49,18 +49,14 @@ class SmallModel:
 
 @dataclass(frozen=True)
 class Hint:
-    """Lemmas that suffice within the instance, or a counterexample in it; neither if the instance cannot
-    tell.
-    """
+    """Lemmas that suffice within the instance, or a counterexample in it, or neither."""
 
     core: frozenset[str] | None = None
     model: SmallModel | None = None
 
 
 def small_bounds(spec: Spec, *, elements: int, greatest: int) -> dict[str, Bound]:
-    """Bounds for every sort and number. Numbers that are no key and no parameter (counters) go up to 2 at
-    most, unless the bounds are large.
-    """
+    """Bounds for every sort and number; of counters (no key, no parameter) at most 2 if bounds are small."""
     keys = {
         key
         for variable in (*spec.variables, *spec.constants)
@@ -288,9 +284,7 @@ class Hints:
             return Hint(model=SmallModel(self._instance(model), self.space.decode(model, self.state)))
 
     def a_step_of(self, action: str) -> SmallModel | None:
-        """A state in which all invariants hold and from which the action can be taken, if the instance has
-        one.
-        """
+        """A state in which all invariants hold and the action is enabled, if the instance has one."""
         enabled = [(move, bits.both(move.enabled, move.in_bounds)) for move in self.moves(action)]
         possible = [(move, bit) for move, bit in enabled if bit is not False]
         if not possible:

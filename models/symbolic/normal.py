@@ -1,6 +1,4 @@
-"""Normal forms that the encodings share: names of bound variables, comparisons of counts, conjuncts of a
-claim.
-"""
+"""Normal forms of both encodings: names of bound variables, comparisons of counts, conjuncts."""
 
 from __future__ import annotations
 
@@ -30,9 +28,7 @@ COUNT_LIMIT = 3
 
 
 def canonical(node: Expr) -> Expr:
-    """The expression with its bound variables numbered by depth: equal for expressions that differ in
-    these names only.
-    """
+    """The expression with bound variables numbered by depth: their names make no difference."""
     return _canonical(node, 0)
 
 
@@ -56,9 +52,7 @@ def _rename(node: Expr, names: dict[str, Local]) -> Expr:
 
 
 def expand_count(node: Apply) -> Apply | Expr:
-    """A comparison of a count with a small literal, as "there are (not) that many distinct ones"; else
-    unchanged.
-    """
+    """A comparison of a count with a small literal, as "there are that many distinct ones"."""
     left, right = node.args
     if _is_count(left) and isinstance(right, Const):
         counted, limit = left, int(right.value)

@@ -1,6 +1,4 @@
-"""Proof obligations of a protocol, as expressions about the state before a step: there is no second copy of
-the state.
-"""
+"""Proof obligations of a protocol, as expressions about the state before a step only."""
 
 from __future__ import annotations
 
@@ -116,9 +114,7 @@ class Obligations:
         return {variable: self.scope.total(expr) for variable, expr in action.updates}
 
     def after(self, expr: Expr, action: Action) -> Expr:
-        """A condition on the state after the step, as a condition on the state before. ``expr`` is in
-        ``total`` form.
-        """
+        """A condition on the state after as one on the state before. ``expr`` is in ``total`` form."""
         return self._replaced(expr, self.updates(action), primed=False)
 
     def across(self, expr: Expr, action: Action) -> Expr:

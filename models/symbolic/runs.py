@@ -1,6 +1,4 @@
-"""Runs of a bounded instance as one growing propositional formula: bounded model checking, shortest run
-first.
-"""
+"""Runs of a bounded instance as one growing formula: bounded model checking, shortest run first."""
 
 from __future__ import annotations
 
@@ -100,9 +98,7 @@ class Runs:
         return bits.every(parts)
 
     def check(self, condition: Bit, *, seconds: float) -> tuple[str, SymbolicRun | None]:
-        """Is there a run of the present depth whose end satisfies the condition? ``yes``, ``no`` or
-        ``unknown``.
-        """
+        """Does the end of a run of the present depth satisfy the condition? ``yes``, ``no``, ``unknown``."""
         if condition is False:
             return "no", None
         self._solver.push()

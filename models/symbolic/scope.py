@@ -88,9 +88,7 @@ class Scope:
         return self.within(key, kind)
 
     def well_typed(self, variable: Variable, update: Expr) -> Expr:
-        """The condition that a new value lies within the type: numbers in range, no map changed at a key
-        out of range.
-        """
+        """A new value is of the type: numbers in range, no map changed at a key out of range."""
         kind = variable.type
         if not isinstance(kind, MapType):
             return self.within(update, kind)

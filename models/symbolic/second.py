@@ -20,8 +20,7 @@ quantified variables without a pattern, then a search for finite models.
 """
 
 UNITS = 300_000
-"""Limit of one query in each way, in cvc5's units of work: about a second. Its answer does not depend on the
-machine."""
+"""Limit of one query in each way, in cvc5's units of work: about a second, on any machine."""
 
 PATIENCE_MS = 120_000
 """A query also ends after this real time: cvc5 does not count all of its work."""

@@ -93,9 +93,7 @@ class Terms:
         return self._params[param]
 
     def _name(self, param: Local) -> str:
-        """A name that no variable has: SMT-LIB has one constant or function of a name, Z3 one of a name and
-        type.
-        """
+        """A name that no variable has: SMT-LIB has one constant of a name, Z3 one of a name and type."""
         declared = {variable.name for variable in (*self.spec.constants, *self.spec.variables)}
         return f"{param.name}?" if param.name in declared else param.name
 
@@ -232,9 +230,7 @@ class _Attempt:
             yield (*everything, *self.obligation.post_invariants)
 
     def asserted(self, facts: Sequence[Fact]) -> list[Z3]:
-        """The assertions of a query with these facts, in order: ``unsat`` proves the goal. Raises
-        UnprovableError.
-        """
+        """The assertions of a query, in order: ``unsat`` proves the goal. Raises UnprovableError."""
         params = self.obligation.params
         asked: list[Z3] = [*self.terms.typing, *self.terms.ranges(params)]
         needed: dict[int, Choice] = {}

@@ -4,7 +4,7 @@ A name is that of a collection, an alias of one, or free. The root coordinator c
 it stores the change, invalidates the name at every proxy, and acknowledges it. A request names a collection.
 Its proxy looks the name up, in its cache or at the coordinator. If the name is an alias it looks up the
 collection's own name, too, and compares: an alias may be altered, its collection dropped, and another one
-created under the same name between the two. The claims are in ``spec/aliases/claims.py``.
+created under the same name between the two.
 
 Sources: facts 12; B64 to B67.
 

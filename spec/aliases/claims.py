@@ -35,9 +35,7 @@ class AliasesClaims(AliasesActions):
 
     @invariant(source="facts 12")
     def what_was_replaced_is_not_served(s):
-        """A request that begins after a change of a collection was acknowledged sees the change, whichever
-        name it uses.
-        """
+        """A request that begins after an acknowledged change of a collection sees it, by any name."""
         return forall(
             s.Request,
             s.Collection,

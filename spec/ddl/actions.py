@@ -152,9 +152,7 @@ class DdlActions(Protocol, name="ddl"):
 
     @action(fairness="weak", source="facts 4: last contiguous finished")
     def finish(s, t: Task):
-        """The task has ended, whether it appended or failed. The minimum moves over the finished tasks at the
-        front of the heap.
-        """
+        """The task has ended, appended or failed. The minimum moves over finished tasks at the front."""
         require(s.phase[t] == "queued")
         s.phase[t] = "finished"
         s.scheduler_min = s.front()

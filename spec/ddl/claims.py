@@ -1,8 +1,4 @@
-"""Claims about the DDL minimum: safety, liveness and witnesses.
-
-State and steps are in ``actions``. Sources: seed 002 (sendMinDdlTsAsTt), facts 4, hazard 53, bugs B5, B11,
-B47.
-"""
+"""Claims about the DDL minimum: safety, liveness and witnesses."""
 
 from tidemark.spec.ddl.actions import DdlActions
 from tidemark.spec.language import (

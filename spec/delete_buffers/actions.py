@@ -181,9 +181,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(fairness="weak", source="facts 7.6, 10.2")
     def record(s, g: Segment):
-        """The coordinator records rows, deletes and position of a save together: perhaps after the end of its
-        node.
-        """
+        """The coordinator records rows, deletes and position of a save together, perhaps late."""
         require(exists(s.Position, lambda p: s.flying[g, p] & ~s.stored[g, p]))
         s.stored = each(s.Segment, s.Position, lambda h, p: s.stored[h, p] | ((h == g) & s.flying[h, p]))
         s.position[g] = ite(s.position[g] < s.upto[g], s.upto[g], s.position[g])
@@ -203,9 +201,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 10.4")
     def restart(s, value: Position):
-        """The node stops, and another begins with an empty memory at the checkpoint of its start, which may
-        be behind the stored one.
-        """
+        """Another node begins with an empty memory at the checkpoint of its start, perhaps an old one."""
         require(value <= s.checkpoint)
         s.consumed = value
         s.held = each(s.Segment, s.Position, lambda g, p: False)
@@ -227,9 +223,7 @@ class DeleteBuffersActions(Protocol, name="delete_buffers"):
 
     @action(source="facts 10.4")
     def apply(s, z: Segment, g: Segment):
-        """The deletes of a recorded level-zero segment go into the files of a segment whose filter knows
-        their keys.
-        """
+        """The deletes of a recorded level-zero segment go into the files of a segment, by its filter."""
         require(all_of(s.is_level[z], ~s.dropped[z], ~s.is_level[g], ~s.dropped[g]))
         require(
             exists(s.Position, lambda d: all_of(s.stored[z, d], s.is_known(g, s.key[d]), ~s.stored[g, d]))

@@ -31,9 +31,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.2, 7.6; seed 001; property S")
     def no_consumed_delete_is_lost(s):
-        """Every consumed delete of a row is in the files of the row's segment, in its buffer, on the way
-        there, or in level zero.
-        """
+        """Every consumed delete of a row is in its segment's files or buffer, under way, or in level zero."""
         return forall(
             s.Position,
             s.Position,
@@ -49,9 +47,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.5; seed 001; property S")
     def the_checkpoint_passes_no_unsynced_delete(s):
-        """A delete at or below the checkpoint is in the files of each segment with older rows of its key, or
-        in level zero.
-        """
+        """A delete at or below the checkpoint is in level zero, or in each segment with older rows."""
         return forall(
             s.Position,
             s.Position,
@@ -60,9 +56,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 7.1, 7.6; property S")
     def a_position_passes_no_unsynced_row(s):
-        """A row of the log at or below its segment's own position is in the files, unless the segment is
-        dropped.
-        """
+        """A row of the log up to the position of its segment, unless that is dropped, is in the files."""
         return forall(
             s.Segment,
             s.Position,
@@ -86,9 +80,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
 
     @invariant(source="facts 6.1; B34; B37; property R")
     def deleted_rows_stay_deleted(s):
-        """A row that a load shows is removed by each of its deletes: by a loaded level-zero segment, or by
-        the stream.
-        """
+        """A row that a load shows is removed by each of its deletes: by level zero, or by the stream."""
         return forall(
             s.Position,
             s.Position,

@@ -59,9 +59,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 7.2, 7.6")
     def rows_are_kept(s):
-        """Every consumed row of the log is in memory or in files; all at or below the checkpoint are in
-        files.
-        """
+        """Every consumed row is in memory or in files; all at or below the checkpoint are in files."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -75,9 +73,7 @@ class DeleteBuffers(DeleteBuffersRanking):
 
     @lemma(source="facts 6.1")
     def a_load_begins_safely(s):
-        """At or below the start of the stream, rows are in files, and every delete is in the files of the
-        segments, or was loaded.
-        """
+        """At or below the start of the stream, rows are in files; deletes are so too, or were loaded."""
         return all_of(
             s.start <= s.checkpoint,
             forall(

@@ -184,9 +184,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 7.1, 7.2: deletes are not filtered")
     def take_delete(s, z: Level):
-        """The next position has a delete, which goes into the buffer of a level-zero segment: also again,
-        after a restart.
-        """
+        """The next position has a delete, which goes into a level-zero buffer: also after a restart."""
         require(s.deletes[s.consumed + 1])
         require((s.buffer[z] == "open") | s.is_free(z))
         s.consumed = s.consumed + 1
@@ -253,17 +251,13 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(fairness="weak", source="facts 10.1")
     def store_checkpoint(s, value: Position):
-        """The coordinator stores a sent checkpoint, or an earlier one; perhaps after the end of the
-        sender.
-        """
+        """The coordinator stores a sent checkpoint, or an earlier one, perhaps late."""
         require((value > s.checkpoint) & (value <= s.report))
         s.checkpoint = value
 
     @action(source="facts 10.4")
     def restart(s, value: Position):
-        """The node stops, and another begins with an empty memory at the checkpoint of its start, which may
-        be behind the stored one.
-        """
+        """Another node begins with an empty memory at the checkpoint of its start, perhaps an old one."""
         require(value <= s.checkpoint)
         s.consumed = value
         s.row = each(s.Position, lambda p: ite(s.in_files(p), s.row[p], "none"))
@@ -289,9 +283,7 @@ class DeletesActions(Protocol, name="deletes"):
 
     @action(source="facts 10.4")
     def apply(s, z: Level, g: Segment):
-        """The deletes of a level-zero segment are written to the files of a flushed segment, as far as its
-        filter knows their keys.
-        """
+        """The deletes of a level-zero segment are written to a flushed segment's files, by its filter."""
         require(all_of(s.level[z] == "live", s.flushed[g], ~s.applied[z, g]))
         s.applied[z, g] = True
         s.delta = each(

@@ -63,9 +63,7 @@ class DeletesClaims(DeletesActions):
 
     @invariant(source="facts 6.1; B34; B37; property R")
     def deleted_rows_stay_deleted(s):
-        """A row that a load shows is removed by each of its deletes: by a loaded level-zero segment, or by
-        the stream.
-        """
+        """A row that a load shows is removed by each of its deletes: by level zero, or by the stream."""
         return forall(
             s.Position,
             s.Position,

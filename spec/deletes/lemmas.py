@@ -18,9 +18,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.2")
     def what_is_held_was_consumed(s):
-        """Rows and deletes in memory are at or below the last pack. A level-zero segment is empty before its
-        use.
-        """
+        """Rows and deletes in memory were consumed. A level-zero segment is empty before its use."""
         return all_of(
             forall(s.Position, lambda p: implies(one_of(s.row[p], "buffered", "syncing"), p <= s.consumed)),
             forall(
@@ -46,9 +44,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 7.2, 7.6")
     def consumed_rows_are_kept(s):
-        """Every consumed row of the channel is in memory or in files; all at or below the checkpoint are in
-        files.
-        """
+        """Every consumed row is in memory or in files; all at or below the checkpoint are in files."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -100,9 +96,7 @@ class Deletes(DeletesRanking):
 
     @lemma(source="facts 6.1")
     def a_load_begins_safely(s):
-        """At or below the start of the stream, rows are in files, and every delete is in the files of the
-        segments, or was loaded.
-        """
+        """At or below the start of the stream, rows are in files; deletes are so too, or were loaded."""
         return all_of(
             s.start <= s.checkpoint,
             forall(

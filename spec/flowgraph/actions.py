@@ -4,7 +4,7 @@ The log of a virtual channel is a sequence of packs; a pack may have rows of sev
 pack after pack into buffers. A flush of a segment uploads its rows. Then one save records the binlogs, the
 segment's position, and the positions of all other segments that the node has met. After a crash the node
 seeks the earliest of these positions, and drops, for each segment, the rows that its position marks as
-stored. The claims are in ``spec/flowgraph/claims.py``.
+stored.
 
 Sources: seed 003; hazards 46 and 47. This is the design with positions of one meaning: all rows of the
 segment at or below are stored. Where the design differs, a variant has its own verdict.

@@ -38,9 +38,7 @@ from tidemark.spec.language import (
 
 
 class FlushActions(Protocol, name="flush"):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     Segment = Sort()
     Position = Nat()
@@ -124,9 +122,7 @@ class FlushActions(Protocol, name="flush"):
         return (s.held[p] == "buffered") | (s.IN_FLIGHT & (s.held[p] == "syncing"))
 
     def checkpoint(s):
-        """GetCheckpoint: the start position of the earliest unsynced row, else the end position of the
-        last pack.
-        """
+        """GetCheckpoint: the start of the earliest unsynced row, else the end of the last pack."""
         exclusive = least(s.Position, s.pins, default=s.consumed + 1) - 1
         inclusive = least(s.Position, s.pins, default=s.consumed)
         return ite(s.INCLUSIVE, inclusive, exclusive)
@@ -271,9 +267,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(source="facts 7.6: retry, also of a save that the coordinator refuses")
     def lose_save(s, segment: Segment, end: Position):
-        """The save fails, is refused, or its answer is lost: the node will send it again, and the first
-        request may still arrive.
-        """
+        """The save fails, is refused, or its answer is lost: it is sent again, and may arrive late."""
         require(s.alive)
         require((s.task[segment, end] == "sending") | (s.task[segment, end] == "recorded"))
         s.task[segment, end] = "retrying"
@@ -309,9 +303,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 7.8: FlushChannel; hazard 6")
     def deliver_flush(s, ts: Position):
-        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and after
-        the confirmation.
-        """
+        """FlushChannel reaches the node, which keeps the larger timestamp. It may come again, and late."""
         require(s.alive & (s.request[ts] != "none"))
         require((s.request[ts] == "asked") | (s.flush_ts < ts))
         s.request[ts] = ite(s.request[ts] == "asked", "delivered", s.request[ts])
@@ -342,9 +334,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="strong", source="seed 000, Operate: steps 5 and 6; hazard 8")
     def submit_checkpoint(s, due: Bool):
-        """It then reads flushTs and submits: without the flush flag if the interval is due, with it if a
-        flush waits.
-        """
+        """It reads flushTs and submits: without the flush flag if ``due``, with it for a waiting flush."""
         require(s.alive & (s.tick == "have_checkpoint"))
         wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
         submits = due | wanted
@@ -382,9 +372,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 10.1; hazard 21")
     def store(s, position: Position):
-        """The coordinator takes a request: stores a larger position of the owner, ignores others, answers
-        success always.
-        """
+        """The coordinator stores a larger position of the owner, ignores others, and always succeeds."""
         require(s.in_network[position])
         s.stored = ite(s.assigned, s.accepted(position), s.stored)
         s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
@@ -469,9 +457,7 @@ class FlushActions(Protocol, name="flush"):
 
     @action(fairness="weak", source="facts 10.4, 7.7; seed 001, recovery")
     def recover(s, seek: Position):
-        """A new owner seeks the checkpoint that was stored when it asked; later saves of the old one are
-        refused.
-        """
+        """A new owner seeks the stored checkpoint of its start; later saves of the old one are refused."""
         require(~s.alive & (seek <= s.stored))
         s.alive = True
         s.assigned = True

@@ -1,8 +1,4 @@
-"""Claims about flush and channel checkpoint: safety, liveness and witnesses.
-
-State and steps are in ``actions``. Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush
-and checkpoint), facts 7 to 10, hazards.
-"""
+"""Claims about flush and channel checkpoint: safety, liveness and witnesses."""
 
 from tidemark.spec.flush.actions import FlushActions
 from tidemark.spec.language import (
@@ -19,9 +15,7 @@ from tidemark.spec.language import (
 
 
 class FlushClaims(FlushActions):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     # ---- safety ----
 
@@ -44,9 +38,7 @@ class FlushClaims(FlushActions):
         source="seed 001, NotifyCheckpointUpdated: strictly greater; hazards 5, 6", frame=True
     )
     def reset_only_by_greater_checkpoint(before, after):
-        """While the node runs, flushTs falls only to 0 and only by an acknowledged checkpoint strictly
-        greater than it.
-        """
+        """While the node runs, flushTs falls only to 0, by a strictly greater acknowledged checkpoint."""
         return implies(
             after.alive & (after.flush_ts < before.flush_ts),
             (after.flush_ts == 0) & (before.rpc == "read") & (before.rpc_position > before.flush_ts),

@@ -5,9 +5,7 @@ from tidemark.spec.language import all_of, any_of, forall, implies, lemma
 
 
 class Flush(FlushClaims):
-    """Flush and channel checkpoint of one virtual channel: one node at a time, one coordinator, a lossy
-    network.
-    """
+    """Flush and channel checkpoint of one virtual channel: one node, one coordinator, a lossy network."""
 
     @lemma(source="facts 7.2")
     def held_rows_are_consumed(s):
@@ -65,9 +63,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.6")
     def recorded_rows_wait_for_their_task(s):
-        """A row in flight that is recorded already belongs to the task that recorded the segment's
-        position.
-        """
+        """A recorded row in flight belongs to the task that recorded the segment's position."""
         return forall(
             s.Position,
             lambda p: implies(
@@ -142,9 +138,7 @@ class Flush(FlushClaims):
 
     @lemma(source="facts 7.7, 10.2")
     def flushed_segments_are_over(s):
-        """A segment recorded as flushed is not growing or sealed again, and has no task beyond its
-        position.
-        """
+        """A segment recorded as flushed is not growing or sealed, and has no task beyond its position."""
         return forall(
             s.Segment,
             s.Position,

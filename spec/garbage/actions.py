@@ -6,7 +6,6 @@ the files, decides for each whether it is garbage, and deletes it later. Garbage
 names or can name any more: one of an earlier term without a record. When the owner has dropped the channel of
 a dropped collection, after the last message that may belong to it, all its files are garbage once no reader
 has them. Its records may go before or after its files. A collection of the same name may be created again.
-The claims are in ``spec/garbage/claims.py``.
 
 Sources: facts 7.6, 7.9, 10.2; hazard 14; B30, B31.
 

@@ -105,9 +105,7 @@ def lemma(*, source: str = "") -> Callable[[F], F]:
 
 
 def transition_invariant(*, source: str = "", frame: bool | str = False) -> Callable[[F], F]:
-    """Holds of every step: the method takes the state before and the state after. ``frame``: see
-    ``invariant``.
-    """
+    """Holds of every step: the method takes the states before and after. ``frame``: see ``invariant``."""
     return _marked("transition_invariant", source=source, frame=frame)
 
 

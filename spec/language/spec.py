@@ -86,9 +86,7 @@ class Property:
     after: str = ""
     without: tuple[str, ...] = ()
     frame: str | None = None
-    """None if the claim is no frame condition, else the id of the lemma that it needs beside the steps, or
-    empty.
-    """
+    """None if the claim is no frame condition, else the id of the lemma that it needs, or empty."""
 
 
 @dataclass(frozen=True)

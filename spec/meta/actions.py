@@ -4,7 +4,7 @@ The root coordinator holds the schema of a collection, and changes it from versi
 caches the last version that it got, and serves requests from there. Without one a request asks the
 coordinator, or joins a fetch that another request of the proxy has begun (a single flight). A change is
 stored, then each proxy that the coordinator knows is told to forget its entry, and then the change is
-acknowledged. The claims are in ``spec/meta/claims.py``.
+acknowledged.
 
 Sources: seed 002, DDL; seed 004, 6.6.4; facts 12; hazard 36; B42.
 

@@ -4,7 +4,7 @@ The data coordinator gives a channel to a data node, takes it away, and gives it
 one again. A replaced node need not know it: it consumes, saves binlogs and reports checkpoints as before. The
 coordinator takes requests of the present owner only. When the collection is dropped the owner stores the rest
 and has the channel dropped; the checkpoint then is greater than all others, until it is collected. A
-collection of the same name may be created again. The claims are in ``spec/ownership/claims.py``.
+collection of the same name may be created again.
 
 Sources: seed 001, recovery; facts 7.9, 10.1, 10.2, 10.4; hazards 14, 22; B19, B27, B29, B30, B31.
 

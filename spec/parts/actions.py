@@ -3,7 +3,7 @@
 A collection has several channels. A proxy asks each of them, with the guarantee timestamp of the read, and
 has its answer when one has come from every channel. Each channel answers at its own service time: its moment.
 A further page of an iterator, or a further part of a request, names for each channel the moment that the
-first one has shown there. The claims are in ``spec/parts/claims.py``.
+first one has shown there.
 
 Sources: facts 6.1, 6.2; B40. The behaviour of one channel is taken from ``spec/reads``: an answer reaches its
 guarantee, is exact at its moment, and a further page is of the moment that it names.

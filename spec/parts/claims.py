@@ -122,9 +122,7 @@ class PartsClaims(PartsActions):
 
     @reachable(after="finish", source="facts 6.1")
     def an_answer_is_of_two_moments(before, after, q):
-        """An answer shows a row, and misses an older one of another channel that was acknowledged before the
-        read began.
-        """
+        """An answer shows a row, and misses an older acknowledged one of another channel."""
         return exists(
             after.Write,
             after.Write,

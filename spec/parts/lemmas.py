@@ -25,9 +25,7 @@ class Parts(PartsRanking):
 
     @lemma(source="facts 6.1")
     def parts_are_of_reads(s):
-        """A channel that has looked was asked by a read that has not failed; each answer contains all its
-        channels.
-        """
+        """A channel that has looked was asked by a read that has not failed; answers have all channels."""
         return forall(
             s.Read,
             s.Channel,

@@ -286,9 +286,7 @@ class ProxyActions(Protocol, name="proxy"):
 
     @action(fairness="weak", source="seed 002, tick; facts 3.3")
     def publish(s):
-        """The values of the next reports: for a channel with unfinished tasks its own value, else the
-        default.
-        """
+        """The values of the next reports: of a channel with unfinished tasks its own, else the default."""
         require(s.tick == ite(s.NOW_FIRST, "taken", "stamped"))
         s.published = each(
             s.Channel,

@@ -1,8 +1,5 @@
 """Claims about a proxy's statistics and its tick: safety, liveness and witnesses.
 
-State and steps are in ``actions``. Sources: seed 002 (statistics, tick), seed 004 (6.6), facts 3, hazards 12
-and 24 to 28.
-
 The root coordinator relies on two invariants: a reported value is below every timestamp that may still be
 appended, and not above the timestamps that are handed out from now on.
 """
@@ -111,9 +108,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="seed 002, popPChanStats; facts 3.1", frame=True)
     def least_and_greatest_are_exact(s):
-        """A channel is present if it has a tracked timestamp; its least timestamp is the least of these, and
-        none is above its greatest.
-        """
+        """The least and greatest timestamp of a channel bound its tracked ones; the least is one of them."""
         return forall(
             s.Channel,
             s.Ts,
@@ -130,9 +125,7 @@ class ProxyClaims(ProxyActions):
 
     @invariant(source="hazard 28; facts 3.3: capped by maxTs")
     def the_gate_waits_for_nobody_to_come(s):
-        """The gate is a timestamp that was handed out: a later task passes it. So a report lags by one batch
-        of tasks at most.
-        """
+        """The gate is a timestamp that was handed out, so a report lags by one batch of tasks at most."""
         return forall(s.Channel, lambda c: s.current[c] <= s.issued)
 
     @transition_invariant(source="hazard 28; facts 3.3")

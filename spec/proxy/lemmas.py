@@ -128,9 +128,7 @@ class Proxy(ProxyClaims):
 
     @lemma(source="facts 3.1, 3.3")
     def what_is_idle_is_empty(s):
-        """An answered call, a finished tick and a channel that is not present or not followed leave no
-        state.
-        """
+        """Answered calls, finished ticks and absent or unfollowed channels leave no state."""
         return all_of(
             forall(
                 s.Task,

@@ -4,7 +4,7 @@ A proxy gives each request a number, enters it in the map of waiting requests, a
 channel of the collection. Every query node that has the collection reads it and writes a result, with the
 number, to the result channel. The proxy gives each result to the request of that number, until each shard is
 in a result. A request may run out of time. A release takes the collection from the nodes, and the streams of
-its channels from the proxy. The claims are in ``spec/queries/claims.py``.
+its channels from the proxy.
 
 Source: seed 004, 6.2, 6.4, 6.6.1 and 6.6.2.
 
@@ -344,9 +344,7 @@ class QueriesActions(Protocol, name="queries"):
 
     @action(fairness="weak", source="seed 004, 6.6.1")
     def give_up(s, r: Request):
-        """The request has run out of time at any stage, or the collection is not loaded: the caller gets an
-        error.
-        """
+        """The request has run out of time, or the collection is not loaded: the caller gets an error."""
         require(one_of(s.stage[r], "begun", "holding") | ((s.stage[r] == "waiting") & s.HAS_DEADLINE))
         s.stage[r] = "failed"
         s.times[r] = s.times[r] + 1

@@ -22,9 +22,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1")
     def an_answer_is_complete(s):
-        """A caller that gets rows gets each shard, with every row that was persisted when the load before the
-        request was asked for.
-        """
+        """An answer has each shard, with every row that was persisted at the load before the request."""
         return forall(
             s.Request,
             lambda r: implies(
@@ -53,9 +51,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.6.1: distribute messages according to the ReqID")
     def no_result_comes_too_early(s):
-        """A request that writes through an open stream is in the map, unless all its results have come: no
-        result is dropped.
-        """
+        """A request that writes is in the map, unless all its results have come: no result is dropped."""
         return forall(
             s.Request,
             s.Stream,
@@ -79,9 +75,7 @@ class QueriesClaims(QueriesActions):
 
     @invariant(source="seed 004, 6.4: ReleaseDqlMessageStream")
     def nothing_is_held_after_a_release(s):
-        """When a release is acknowledged, no node has or fetches a row, no stream is open or about to be, and
-        no request is in the map.
-        """
+        """After an acknowledged release no node, stream or map has anything of the collection."""
         return implies(
             s.phase == "released",
             all_of(
@@ -106,9 +100,7 @@ class QueriesClaims(QueriesActions):
 
     @transition_invariant(source="seed 004, 6.4: no less than the number of rows that have been persisted")
     def an_acknowledged_load_is_whole(before, after):
-        """When a load is acknowledged, a node that serves the shard has every row that was persisted when it
-        was asked for.
-        """
+        """After an acknowledged load a serving node has every row that was persisted when it began."""
         return implies(
             (before.phase == "loading") & (after.phase == "loaded"),
             forall(

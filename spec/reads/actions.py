@@ -4,7 +4,7 @@ Clients write rows and deletes of primary keys, each with a timestamp from the o
 log promise that no later message is at or below them. Replicas read the log pack by pack, up to a tick each:
 rows first, then deletes, then the service time (tSafe) rises to the tick. A read has a guarantee timestamp;
 it waits at its replica until the service time has reached the guarantee, and is answered with what is visible
-at the service time. The claims are in ``spec/reads/claims.py``.
+at the service time.
 
 Sources: seed 002 (consistency), facts 5.1, 6.1, 6.2, hazards 33 to 35, bugs B39 to B41, B48. This is the
 protocol as it is *meant*. Where the code of Milvus differs, a variant has its own verdict.

@@ -1,8 +1,6 @@
 """Claims about service time and reads: the promises of each level; safety, liveness and witnesses.
 
-State and steps are in ``actions``. Sources: seed 002 (consistency), facts 6, hazards 33 to 35. Of other
-protocols the claims use the order of the oracle and the watermark promise, and not that timestamps are
-unique.
+Of other protocols they use the order of the oracle and the watermark promise, not that timestamps are unique.
 """
 
 from tidemark.spec.language import (
@@ -46,9 +44,7 @@ class ReadsClaims(ReadsActions):
         )
 
     def accounts_for(s, q, w):
-        """The answer shows the write: a row, unless it was deleted since; of a delete, no older row of its
-        key.
-        """
+        """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
         no_older_row = forall(
             s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
         )
@@ -123,9 +119,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, insert before delete; facts 6.1; property R")
     def answers_are_exact(s):
-        """An answer at timestamp t has exactly the rows that are inserted at or below t, with no delete of
-        their key between them and t.
-        """
+        """An answer at t has exactly the rows inserted at or below t without a delete between them and t."""
         return forall(
             s.Read,
             s.Write,
@@ -150,9 +144,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="facts 6.1; hazard 33")
     def one_replica_never_goes_back(s):
-        """Successive reads at one replica do not go back in time, whatever their level and client; only a
-        further page shows the moment of the first.
-        """
+        """Successive reads at one replica do not go back, at any level, except further pages."""
         return forall(
             s.Read,
             s.Read,
@@ -227,9 +219,7 @@ class ReadsClaims(ReadsActions):
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded; hazard 35")
     def bounded_misses_only_what_is_recent(s):
-        """A bounded read shows every write that was acknowledged before it began, except those younger than
-        the grace and the clocks' error.
-        """
+        """A bounded read shows every earlier acknowledged write that is older than grace and clock error."""
         return forall(
             s.Read,
             s.Write,

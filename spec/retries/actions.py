@@ -3,7 +3,7 @@
 A client makes a request for the version of the schema that it has. Each call goes to some proxy. A proxy that
 knows another version refuses. The client then forgets the version, reads the one that some proxy has, and
 makes the request again, until its rule says stop. While a change is told to the proxies one by one, some know
-it and some do not. The claims are in ``spec/retries/claims.py``.
+it and some do not.
 
 Sources: seed 002, DDL (``retryIfSchemaError``); facts 12; hazard 37.
 

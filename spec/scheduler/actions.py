@@ -3,8 +3,7 @@
 A client's request becomes a task of one of three queues: changes of metadata (``ddl``), writes (``dml``),
 reads (``query``). To enter its queue a task is given an id and a timestamp. A worker takes the first task of
 a queue and carries it out: a call takes effect elsewhere. Then the caller is notified, and the task leaves
-the active ones. Of the first queue one task is active at a time, of the others any number. The claims are in
-``spec/scheduler/claims.py``.
+the active ones. Of the first queue one task is active at a time, of the others any number.
 
 Sources: seed 004 (6.0, 6.6.1), facts 3.1, hazards 12 and 27.
 

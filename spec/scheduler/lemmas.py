@@ -54,9 +54,7 @@ class Scheduler(SchedulerRanking):
 
     @lemma(source="seed 004, 6.6.1: FrontUnissuedTask")
     def the_first_was_taken_first(s):
-        """Each queued task has entered after all taken ones; of the ddl tasks the one that was taken last has
-        entered after all that have ended.
-        """
+        """Queued tasks entered after taken ones, and the last taken ddl task after all that have ended."""
         return forall(
             s.Task,
             s.Task,

@@ -34,9 +34,7 @@ class SchedulerRanking(SchedulerClaims):
 
     @rank("a_task_ends")
     def what_a_task_waits_for(s, t: SchedulerClaims.Task):
-        """Tasks that entered before; for those with a worker the call, the notice, the outcome, the end;
-        last, callers of earlier tasks that may leave.
-        """
+        """Earlier tasks; for those with a worker call, notice, outcome, end; callers that may leave."""
         return (
             each(s.Task, lambda u: s.is_before(u, t)),
             each(s.Task, lambda u: s.holds_up(u, t) & (s.phase[u] == "running")),

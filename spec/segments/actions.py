@@ -261,18 +261,14 @@ class SegmentsActions(Protocol, name="segments"):
 
     @action(source="facts 6.1; B34")
     def begin_load(s, g: Segment):
-        """The load of a flushed segment begins at a request. Its files hold the deletes up to the delete
-        checkpoint of that moment.
-        """
+        """A requested load of a flushed segment begins. Its files hold deletes to the delete checkpoint."""
         require(s.watching & s.flushed[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.delete_checkpoint
 
     @action(fairness="weak", source="facts 6.1")
     def load_listed(s, g: Segment):
-        """The load of a listed segment begins. Its files are those of the moment when the channel was taken
-        up.
-        """
+        """The load of a listed segment begins, with the files of the time when the channel was taken up."""
         require(s.watching & s.wanted[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.files_at_start

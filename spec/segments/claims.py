@@ -42,9 +42,7 @@ class SegmentsClaims(SegmentsActions):
 
     @invariant(source="facts 6.1; B34; B35")
     def sealed_segments_have_no_other_deletes(s):
-        """A segment has deletes of its files and processed deletes of the stream; one that is not served has
-        none.
-        """
+        """A segment has only deletes of its files and processed ones; one that is not served has none."""
         return forall(
             s.Segment,
             s.Write,
@@ -102,9 +100,7 @@ class SegmentsClaims(SegmentsActions):
 
     @reachable(after="end_load", source="facts 6.1")
     def a_listed_segment_gets_a_delete(before, after, g):
-        """A segment that was flushed when the channel was taken up gets a delete of the stream when it is
-        loaded.
-        """
+        """A listed segment gets a delete of the stream when it is loaded."""
         return before.wanted[g] & exists(
             after.Write,
             after.Write,

@@ -77,9 +77,7 @@ class Segments(SegmentsRanking):
 
     @lemma(source="facts 7.7, 10.3")
     def flushed_segments_are_complete(s):
-        """All rows of a flushed segment, and all up to the checkpoint, are in files; loaded and wanted
-        segments are flushed.
-        """
+        """Rows of flushed segments, or up to the checkpoint, are in files; loaded segments are flushed."""
         return all_of(
             forall(s.Write, lambda w: implies(s.is_row(w) & s.flushed[s.segment[w]], s.filed[w])),
             forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= s.checkpoint), s.filed[w])),

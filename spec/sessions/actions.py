@@ -4,7 +4,7 @@ A node registers: its session is in the store, under a lease. The store counts i
 revision. A session that has ended is never live again; a node that comes back has another one. The
 coordinator lists the sessions at one revision, fences those that have ended, and then watches: the watch
 reports each later change, one by one. The store forgets old changes (compaction); a watch that has fallen
-behind is refused, and the coordinator lists again. The claims are in ``spec/sessions/claims.py``.
+behind is refused, and the coordinator lists again.
 
 Sources: seed 004 (service discovery); facts 3.4, 4 (initSessions and others); hazards 10, 11, 30; B46.
 

@@ -16,9 +16,7 @@ class SessionsClaims(SessionsActions):
 
     @invariant(source="facts 4; hazards 10, 11, 30; B46")
     def who_serves_is_known_or_refused(s):
-        """While the coordinator serves, it waits for the reports of each node that may write, or the logs
-        refuse the node.
-        """
+        """While the coordinator serves, it waits for each node that may write, or the logs refuse it."""
         return implies(
             s.phase == "serving",
             forall(s.Node, lambda n: implies(s.admitted[n], s.view[n] | s.fenced[n])),

@@ -32,9 +32,7 @@ class Sessions(SessionsRanking):
 
     @lemma(source="facts 3.4")
     def one_change_follows_the_other(s):
-        """The first change, the last one, and the last one that the watch has reported are those of sessions;
-        so is the one after each.
-        """
+        """The first change, the last one, the last reported one and its successor are those of sessions."""
         return all_of(
             implies(s.revision > 0, s.is_a_change(1) & s.is_a_change(s.revision)),
             implies(s.seen > 0, s.is_a_change(s.seen)),
@@ -49,9 +47,7 @@ class Sessions(SessionsRanking):
 
     @lemma(source="facts 4")
     def nothing_is_seen_before_it_happens(s):
-        """The coordinator's revision, the sessions to fence, and the forgotten changes are in the past; the
-        coordinator lists before it fences.
-        """
+        """Changes seen, forgotten or to fence are in the past; the coordinator lists before it fences."""
         return all_of(
             s.seen <= s.revision,
             s.first <= s.revision,

@@ -86,9 +86,7 @@ class StoreActions(Protocol, name="store"):
 
     @action(source="facts 2.4: version == 0 transaction under a lease")
     def raise_fence(s, over: Bool):
-        """A new term begins: applied saves are forced, and no save of an old term is applied. It may have
-        ended by then.
-        """
+        """A new term begins: applied saves are forced, saves of an old term are no longer applied."""
         require((s.fence == 0) | s.lapsed)
         s.fence = s.fence + 1
         s.lapsed = over

@@ -60,9 +60,7 @@ class StreamClaims(StreamActions):
 
     @invariant(source="facts 5.1; hazard 31")
     def a_position_has_the_place_of_what_comes_next(s):
-        """The place of a position is that of the first message above it that was read, or of its tick: a seek
-        repeats no more than it must.
-        """
+        """A position has the place of the first later message or of its tick: no needless rereading."""
         return forall(
             s.Channel,
             lambda c: all_of(

@@ -153,9 +153,7 @@ class Stream(StreamClaims):
 
     @lemma(source="facts 5.1; hazard 32")
     def who_is_ahead_is_at_its_tick(s):
-        """A channel is at a tick that was read. It has not been read beyond the greatest tick, if that is
-        above the last pack.
-        """
+        """A channel is at a tick that was read, and not beyond a greatest tick above the last pack."""
         return forall(
             s.Channel,
             lambda c: all_of(

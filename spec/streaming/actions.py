@@ -4,7 +4,7 @@ Since 2.6 no coordinator collects minima. The node that writes the log draws eac
 under one lock, and enters it into the list of messages that are not acknowledged yet. Appends end in any
 order. From time to time the node draws a timestamp for a tick. The tick carries the greatest timestamp below
 which every message is acknowledged: the acknowledged prefix. Tick T promises that no message with ts <= T is
-appended any more. The claims are in ``spec/streaming/claims.py``.
+appended any more.
 
 Sources: facts 11; hazard 12; bug B28.
 

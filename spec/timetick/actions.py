@@ -4,7 +4,7 @@ Sources (proxies, and the coordinator's own DDL source) append messages to chann
 from the oracle. A source reports, per channel, a value below all that it has still to append. When every
 session that the coordinator knows has reported, the minimum per channel becomes a round; the round is queued
 (one place), taken, and sent: one tick per channel. Tick T on a channel promises that no message with ts <= T
-is appended there any more. The claims are in ``spec/timetick/claims.py``.
+is appended there any more.
 
 Sources: seed 002 (time tick), facts 3 and 4, hazards 10 to 12, 29 to 32, bugs B5, B9, B10, B45, B46. This is
 the protocol as it is *meant*. Where the code of the seeds differs, a variant has its own verdict.
@@ -235,9 +235,7 @@ class TimeTickActions(Protocol, name="timetick"):
         ),
     )
     def report(s, p: Source, upto: Ts):
-        """A source reports, per channel, the greatest value at or below ``upto`` and below all that it has
-        still to append.
-        """
+        """A source reports, per channel, the greatest value up to ``upto`` below all its later messages."""
         require(s.runs(p) & (upto <= s.issued))
         s.promised = each(
             s.Source,
@@ -272,9 +270,7 @@ class TimeTickActions(Protocol, name="timetick"):
         return forall(s.Source, lambda p: implies(s.known[p], s.entry[p]))
 
     def round_value(s, c):
-        """The tick of the channel: the least value that a known session reported for it. The DDL source is
-        always among them.
-        """
+        """The least value that a known session, or the DDL source, reported for the channel."""
         return greatest(
             s.Ts,
             lambda v: forall(s.Source, lambda p: implies(s.known[p], v <= s.entry_ts[p, c])),

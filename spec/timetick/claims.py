@@ -1,8 +1,7 @@
 """Claims about the root coordinator's time tick: safety, liveness and witnesses.
 
-State and steps are in ``actions``. The watermark promise rests on the oracle's order, on the reports of the
-sources, and on the assumptions named by the options; the oracle's uniqueness is not needed. Sources: seed 002
-(time tick), facts 3 and 4, hazards 10 to 12, 29 to 32.
+The watermark promise rests on the oracle's order, on the reports of the sources, and on the assumptions named
+by the options; the oracle's uniqueness is not needed.
 """
 
 from tidemark.spec.language import (

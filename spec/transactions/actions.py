@@ -8,7 +8,7 @@ for the node and for readers. After a crash the node finds the open transactions
 A reader that restarts begins behind a place that it noted at a tick, and so does the node: that place must be
 before the begin of every transaction that is open at the tick.
 
-Sources: facts 11. The claims are in ``spec/transactions/claims.py``.
+Sources: facts 11.
 
 How it is cut:
 
@@ -155,9 +155,7 @@ class TransactionsActions(Protocol, name="transactions"):
 
     @action(source="B28; facts 11")
     def crash(s):
-        """The node crashes, and a term begins: it finds open transactions in the log again, except expired
-        ones. Bodies on their way are refused.
-        """
+        """A crash and a new term, which finds open transactions in the log. Bodies on the way are refused."""
         s.faults = s.faults + 1
         s.stage = each(
             s.Transaction,

@@ -300,9 +300,7 @@ class TsoActions(Protocol, name="tso"):
 
     @action(fairness="weak", source="seed 002, GenerateTSO: AddInt64; facts 2.3")
     def allocate(s, call: Call):
-        """It adds its count to that object's counter, and has its batch if the counter does not overflow;
-        else it tries again.
-        """
+        """It adds its count to the counter and has its batch, or tries again after an overflow."""
         require((s.call[call] == "loaded") & s.serves(s.at[call]))
         s.add(call)
 

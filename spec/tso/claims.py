@@ -1,8 +1,7 @@
 """Claims about the timestamp oracle: safety, liveness and witnesses.
 
-State and steps are in ``actions``. Seed 002 promises timestamps that are "unique and strictly increasing".
-The exact guarantee is: unique, and increasing for calls that do not overlap (``unique``, ``ordered``).
-Sources: seed 002 (TSO), facts 2, hazards 38 to 45, bugs B1 to B4.
+Seed 002 promises timestamps that are "unique and strictly increasing". The exact guarantee is: unique, and
+increasing for calls that do not overlap (``unique``, ``ordered``).
 """
 
 from tidemark.spec.language import (

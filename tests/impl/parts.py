@@ -48,7 +48,7 @@ def run(
     async def limited() -> None:
         running = asyncio.get_running_loop()
         running.set_exception_handler(lambda _, context: reported.append(str(context["message"])))
-        async with asyncio.timeout(None if loop is VirtualLoop else 10):
+        async with asyncio.timeout(None if loop is VirtualLoop else SECONDS):
             await work
 
     with asyncio.Runner(loop_factory=loop) as runner:
@@ -114,6 +114,7 @@ ERRORS = {
 }
 
 
+SECONDS = 60.0
 MANY = 100
 """More calls are too many."""
 

@@ -70,7 +70,7 @@ def test_a_directory_that_cannot_be_made_is_named(tmp_path, capsys):
     (tmp_path / "file").touch()
     where = tmp_path / "file" / "below"
     try:
-        code = cluster(["--dir", str(where)])
+        code: object = cluster(["--dir", str(where)])
     except SystemExit as ended:
         code = ended.code
     said = capsys.readouterr().err

@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager, suppress
 
 import pytest
 
-from tests.impl.parts import run
 from tidemark.impl.system.line_server import LineServer
 
 LONG = 10_000_000
@@ -96,91 +95,76 @@ class Client:
         self.writer.transport.abort()
 
 
-def play(scenario):
-    async def played():
-        async with Bench().running() as bench:
-            await scenario(bench)
-
-    run(played())
+@pytest.fixture
+def bench():
+    return Bench().running()
 
 
-def test_each_request_is_answered_under_its_number_as_soon_as_it_is_handled():
-    async def scenario(bench):
-        assert bench.port > 1023
-        one, two = await Client(bench).connected(), await Client(bench).connected()
-        await one.sends(1)
-        await one.sends(2)
-        await one.sends(3, "bad")
-        await two.is_served(4)
-        bench.gates[2].set()
-        await one.hears(2, result={"found": 2})
-        bench.gates[3].set()
-        await one.hears(3, kind="KeyError", error="'so it is'")
-        assert len(bench.server._requests) == 1
-        bench.gates[1].set()
-        await one.hears(1, result={"found": 1})
-        assert bench.calls == [("get", {"n": n}) if n != 3 else ("bad", {"n": 3}) for n in (1, 2, 3, 4)]
-        assert len(bench.server._requests) == 0
-
-    play(scenario)
+async def test_each_request_is_answered_under_its_number_as_soon_as_it_is_handled(bench):
+    assert bench.port > 1023
+    one, two = await Client(bench).connected(), await Client(bench).connected()
+    await one.sends(1)
+    await one.sends(2)
+    await one.sends(3, "bad")
+    await two.is_served(4)
+    bench.gates[2].set()
+    await one.hears(2, result={"found": 2})
+    bench.gates[3].set()
+    await one.hears(3, kind="KeyError", error="'so it is'")
+    assert len(bench.server._requests) == 1
+    bench.gates[1].set()
+    await one.hears(1, result={"found": 1})
+    assert bench.calls == [("get", {"n": n}) if n != 3 else ("bad", {"n": 3}) for n in (1, 2, 3, 4)]
+    assert len(bench.server._requests) == 0
 
 
-def test_a_request_is_under_way_until_its_client_has_read_the_answer():
-    async def scenario(bench):
-        one = await Client(bench).connected()
-        await one.sends(1, "long")
-        bench.gates[1].set()
-        await asyncio.sleep(0.01)
-        assert len(bench.server._requests) == 1
-        read = 0
-        while read < LONG:
-            read += len(await one.reader.read(LONG))
-        await bench.until(lambda: len(bench.server._requests) == 0)
-
-    play(scenario)
+async def test_a_request_is_under_way_until_its_client_has_read_the_answer(bench):
+    one = await Client(bench).connected()
+    await one.sends(1, "long")
+    bench.gates[1].set()
+    await asyncio.sleep(0.01)
+    assert len(bench.server._requests) == 1
+    read = 0
+    while read < LONG:
+        read += len(await one.reader.read(LONG))
+    await bench.until(lambda: len(bench.server._requests) == 0)
 
 
 @pytest.mark.parametrize("how", ["leaves", "breaks", "garbage"])
-def test_a_client_that_has_gone_ends_its_connection_only(how):
-    async def scenario(bench):
-        one, two = await Client(bench).connected(), await Client(bench).connected()
-        await one.sends(1)
-        if how == "leaves":
-            one.writer.close()
-        elif how == "breaks":
-            one.breaks()
-        else:
-            one.writer.write(b"so it is\n")
-            assert await one.reader.read() == b""
-        await bench.until(lambda: len(bench.server._connections) == 1)
-        bench.gates[1].set()
-        await bench.until(lambda: len(bench.server._requests) == 0)
-        await two.is_served(2)
-        gc.collect(1)
-        kinds = [type(error) for error in bench.reported]
-        assert kinds == ([json.JSONDecodeError] if how == "garbage" else [])
-
-    play(scenario)
+async def test_a_client_that_has_gone_ends_its_connection_only(bench, how):
+    one, two = await Client(bench).connected(), await Client(bench).connected()
+    await one.sends(1)
+    if how == "leaves":
+        one.writer.close()
+    elif how == "breaks":
+        one.breaks()
+    else:
+        one.writer.write(b"so it is\n")
+        assert await one.reader.read() == b""
+    await bench.until(lambda: len(bench.server._connections) == 1)
+    bench.gates[1].set()
+    await bench.until(lambda: len(bench.server._requests) == 0)
+    await two.is_served(2)
+    gc.collect(1)
+    kinds = [type(error) for error in bench.reported]
+    assert kinds == ([json.JSONDecodeError] if how == "garbage" else [])
 
 
-def test_a_server_that_stops_takes_and_answers_nothing():
-    async def scenario(bench):
-        clients = [await Client(bench).connected() for _ in range(3)]
-        await clients[0].sends(1)
-        await clients[1].sends(2, "slow")
-        stopping = asyncio.create_task(bench.server.stop())
-        await asyncio.sleep(0.01)
-        with pytest.raises(OSError):
-            await asyncio.open_connection("127.0.0.1", bench.port)
-        clients[2].writer.write(b'{"id": 3, "method": "get", "arguments": {"n": 3}}\n')
-        await asyncio.sleep(0.01)
-        assert not stopping.done()
-        bench.gates[1].set()
-        bench.gates[2].set()
-        await stopping
-        assert (len(bench.server._requests), len(bench.server._connections)) == (0, 0)
-        assert [await one.reader.read() for one in clients] == [b"", b"", b""]
-        assert len(bench.calls) == 2
-        assert bench.reported == []
-
-    play(scenario)
+async def test_a_server_that_stops_takes_and_answers_nothing(bench):
+    clients = [await Client(bench).connected() for _ in range(3)]
+    await clients[0].sends(1)
+    await clients[1].sends(2, "slow")
+    stopping = asyncio.create_task(bench.server.stop())
+    await asyncio.sleep(0.01)
+    with pytest.raises(OSError):
+        await asyncio.open_connection("127.0.0.1", bench.port)
+    clients[2].writer.write(b'{"id": 3, "method": "get", "arguments": {"n": 3}}\n')
+    await asyncio.sleep(0.01)
+    assert not stopping.done()
+    bench.gates[1].set()
+    bench.gates[2].set()
+    await stopping
+    assert (len(bench.server._requests), len(bench.server._connections)) == (0, 0)
+    assert [await one.reader.read() for one in clients] == [b"", b"", b""]
+    assert len(bench.calls) == 2
+    assert bench.reported == []

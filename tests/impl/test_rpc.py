@@ -35,49 +35,40 @@ CALLS = (
 
 
 @pytest.mark.parametrize(("client", "asked", "answer"), CALLS, ids=lambda one: getattr(one, "_mock_name", ""))
-def test_a_call_arrives_once_with_its_arguments_and_its_answer_returns(client, asked, answer):
+async def test_a_call_arrives_once_with_its_arguments_and_its_answer_returns(client, asked, answer):
     name, given, named = asked
     handler = (Mock if name == "flush_channel" else AsyncMock)(return_value="answer")
     callee = Mock(**{name: handler})
 
-    async def scenario():
-        found = await getattr(client(callee), name)(*given, **named, deadline=5)
-        assert (found, callee.mock_calls) == (answer, [asked])
-        assert name == "flush_channel" or handler.await_count == 1
-
-    run(scenario())
+    found = await getattr(client(callee), name)(*given, **named, deadline=5)
+    assert (found, callee.mock_calls) == (answer, [asked])
+    assert name == "flush_channel" or handler.await_count == 1
 
 
 @pytest.mark.parametrize("name", ["flush_channel", "seal_segments"])
 @pytest.mark.parametrize(
     ("error", "raised"), [(UnknownChannelError("c"), RpcError), (KeyError("bug"), KeyError)]
 )
-def test_a_node_that_does_not_serve_the_channel_is_a_failed_call(name, error, raised):
+async def test_a_node_that_does_not_serve_the_channel_is_a_failed_call(name, error, raised):
     handler = (Mock if name == "flush_channel" else AsyncMock)(side_effect=error)
     client = DirectNodeClient(Mock(**{name: handler}))
 
-    async def scenario():
-        given = {"expires": 9} if name == "seal_segments" else {}
-        with pytest.raises(raised):
-            await getattr(client, name)(CHANNEL, 7, **given, deadline=5)
-
-    run(scenario())
+    given = {"expires": 9} if name == "seal_segments" else {}
+    with pytest.raises(raised):
+        await getattr(client, name)(CHANNEL, 7, **given, deadline=5)
 
 
 @pytest.mark.parametrize(
     ("error", "raised"),
     [(NotLeaderError("b"), RpcError), (NoTimestampError("none"), RpcError), (KeyError("bug"), KeyError)],
 )
-def test_the_oracle_answers_with_the_last_timestamp_or_refuses(error, raised):
+async def test_the_oracle_answers_with_the_last_timestamp_or_refuses(error, raised):
     server = Mock(allocate=AsyncMock(side_effect=[Batch(1, 5), error]))
 
-    async def scenario():
-        assert await DirectOracle(server).alloc(5) == 5
-        with pytest.raises(raised):
-            await DirectOracle(server).alloc(1)
-        assert server.mock_calls == [call.allocate(5), call.allocate(1)]
-
-    run(scenario())
+    assert await DirectOracle(server).alloc(5) == 5
+    with pytest.raises(raised):
+        await DirectOracle(server).alloc(1)
+    assert server.mock_calls == [call.allocate(5), call.allocate(1)]
 
 
 @pytest.mark.parametrize("error", [None, KeyError("bug"), asyncio.CancelledError()])
@@ -108,7 +99,7 @@ def test_a_call_is_kept_until_it_ends_whoever_leaves(error):
     run(scenario(), loop=VirtualLoop)
 
 
-def test_a_caller_that_gives_up_does_not_stop_the_callee():
+async def test_a_caller_that_gives_up_does_not_stop_the_callee():
     class SlowMeta(MemoryMetaStore):
         def __init__(self):
             super().__init__()
@@ -118,57 +109,45 @@ def test_a_caller_that_gives_up_does_not_stop_the_callee():
             await self.gate.wait()
             await super().save_channels(records)
 
-    async def scenario():
-        meta = SlowMeta()
-        coordinator = Coordinator(meta=meta)
-        assigning = asyncio.create_task(coordinator.assign(CHANNEL, "a"))
-        client = DirectCoordinatorClient(coordinator)
-        meta.gate.set()
-        await assigning
-        meta.gate.clear()
-        with pytest.raises(RpcTimeoutError, match=r"RecoverChannel: no answer within 0\.01 s"):
-            await client.recover_channel(CHANNEL, "a", 1, deadline=0.01)
-        assert coordinator.channel(CHANNEL).term == 1
-        meta.gate.set()
-        await settle()
-        assert coordinator.channel(CHANNEL).term == 2
-
-    run(scenario())
+    meta = SlowMeta()
+    coordinator = Coordinator(meta=meta)
+    assigning = asyncio.create_task(coordinator.assign(CHANNEL, "a"))
+    client = DirectCoordinatorClient(coordinator)
+    meta.gate.set()
+    await assigning
+    meta.gate.clear()
+    with pytest.raises(RpcTimeoutError, match=r"RecoverChannel: no answer within 0\.01 s"):
+        await client.recover_channel(CHANNEL, "a", 1, deadline=0.01)
+    assert coordinator.channel(CHANNEL).term == 1
+    meta.gate.set()
+    await settle()
+    assert coordinator.channel(CHANNEL).term == 2
 
 
-def test_a_failing_store_is_a_failed_call_and_a_wrong_program_is_not():
+async def test_a_failing_store_is_a_failed_call_and_a_wrong_program_is_not():
     async def fail(error):
         raise error
 
-    async def scenario():
-        calls = Calls()
-        with pytest.raises(RpcError, match="Save failed: disk is full; repeat the call"):
-            await calls.call(fail(StoreError("disk is full")), name="Save", deadline=1.0)
-        with pytest.raises(KeyError):
-            await calls.call(fail(KeyError("bug")), name="Save", deadline=1.0)
-        await settle()
-        assert calls.running == {}
-
-    run(scenario())
+    calls = Calls()
+    with pytest.raises(RpcError, match="Save failed: disk is full; repeat the call"):
+        await calls.call(fail(StoreError("disk is full")), name="Save", deadline=1.0)
+    with pytest.raises(KeyError):
+        await calls.call(fail(KeyError("bug")), name="Save", deadline=1.0)
+    await settle()
+    assert calls.running == {}
 
 
-def test_the_log_in_memory_wakes_its_readers_and_refuses_gaps():
-    async def scenario():
-        log = MemoryLog()
-        waiting = asyncio.create_task(log.next_pack(CHANNEL, EndPosition(0)))
-        await settle()
-        assert not waiting.done()
-        await log.append(CHANNEL, pack(2, start=0))
-        assert (await waiting).end == EndPosition(2)
-        with pytest.raises(ValueError, match="pack starts at 3 but 'channel-1' ends at 2"):
-            await log.append(CHANNEL, pack(4))
-
-    run(scenario())
+async def test_the_log_in_memory_wakes_its_readers_and_refuses_gaps():
+    log = MemoryLog()
+    waiting = asyncio.create_task(log.next_pack(CHANNEL, EndPosition(0)))
+    await settle()
+    assert not waiting.done()
+    await log.append(CHANNEL, pack(2, start=0))
+    assert (await waiting).end == EndPosition(2)
+    with pytest.raises(ValueError, match="pack starts at 3 but 'channel-1' ends at 2"):
+        await log.append(CHANNEL, pack(4))
 
 
-def test_an_object_that_was_never_written_is_an_error():
-    async def scenario():
-        with pytest.raises(StoreError, match="there is no object 'a'"):
-            await MemoryObjectStore().get("a")
-
-    run(scenario())
+async def test_an_object_that_was_never_written_is_an_error():
+    with pytest.raises(StoreError, match="there is no object 'a'"):
+        await MemoryObjectStore().get("a")

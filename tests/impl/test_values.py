@@ -1,7 +1,5 @@
 """Timestamps, rows, packs, records and appends, at the ends of their ranges."""
 
-import asyncio
-
 import pytest
 
 from tidemark.impl.broker.memory_database import MemoryDatabase
@@ -107,15 +105,12 @@ def test_an_append_becomes_its_own_message(append, message):
     assert Append("c", **append).content() == (INSERT if "rows" in append else DELETE)
 
 
-def test_closing_tables_in_memory_undoes_what_is_not_committed():
-    async def scenario():
-        database = MemoryDatabase()
-        for statement in ("CREATE TABLE t (n)", "INSERT INTO t VALUES (1)"):
-            await database.execute(statement)
-        await database.close()
-        await database.execute("BEGIN")
-        await database.execute("INSERT INTO t VALUES (?)", (2,))
-        await database.close()
-        assert await database.execute("SELECT n FROM t") == [(1,)]
-
-    asyncio.run(scenario())
+async def test_closing_tables_in_memory_undoes_what_is_not_committed():
+    database = MemoryDatabase()
+    for statement in ("CREATE TABLE t (n)", "INSERT INTO t VALUES (1)"):
+        await database.execute(statement)
+    await database.close()
+    await database.execute("BEGIN")
+    await database.execute("INSERT INTO t VALUES (?)", (2,))
+    await database.close()
+    assert await database.execute("SELECT n FROM t") == [(1,)]

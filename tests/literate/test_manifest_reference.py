@@ -16,18 +16,18 @@ PAGE = (Path(__file__).parents[2] / "docs" / "guide" / "manifest.md").read_text(
 SECTIONS: dict[str, type[BaseModel]] = {
     "Top-level keys": model.Manifest,
     "`expect`": model.Expectation,
-    "`[[instance]]`": model.InstanceEntry,
-    "`[[proof]]`": model.ProofEntry,
-    "`[[interleave]]`": model.InterleaveEntry,
-    "`[[conform]]`": model.ConformEntry,
-    "`[[argument]]`": model.ArgumentEntry,
-    "`[[pins]]`": model.PinsEntry,
-    "`[[frames]]`": model.FramesEntry,
-    "`[[strength]]`": model.StrengthEntry,
-    "`[[mutant]]`": model.MutantEntry,
-    "`[[mutants]]`": MutantModule,
-    "`[[generated]]`": model.GeneratedMutants,
-    "`[[implementation]]`": model.ImplementationMutants,
+    "`[instance.NAME]`": model.InstanceEntry,
+    "`[proof.NAME]`": model.ProofEntry,
+    "`[interleave.NAME]`": model.InterleaveEntry,
+    "`[conform.NAME]`": model.ConformEntry,
+    "`[argument.NAME]`": model.ArgumentEntry,
+    "`[pins.NAME]`": model.PinsEntry,
+    "`[frames.NAME]`": model.FramesEntry,
+    "`[strength.NAME]`": model.StrengthEntry,
+    "`[mutant.NAME]`": model.MutantEntry,
+    "`[mutants]`": MutantModule,
+    "`[generated.NAME]`": model.GeneratedMutants,
+    "`[implementation.NAME]`": model.ImplementationMutants,
 }
 ROW = re.compile(r"^\| `(\w+)` \| ([^|]*) \| ([^|]*) \|$", re.MULTILINE)
 NOTHING = {"none", "all", "empty", "from the lock", "from the entries", "one by rule"}
@@ -56,6 +56,8 @@ def shown(value: object) -> str:
         if isinstance(value, StrEnum)
         else str(value).lower()
         if isinstance(value, bool)
+        else ", ".join(value)
+        if isinstance(value, tuple)
         else value
     )
     return f"`{text}`"

@@ -211,8 +211,7 @@ class TestFolder:
     """Files in the folder of a manifest's name add entries to it."""
 
     MORE = """
-    [[mutant]]
-    name = "another"
+    [mutant.another]
     ref = "tests.checks.gate.toy:Careless"
     instance = "{instance}"
     source = "a test"
@@ -238,5 +237,5 @@ class TestFolder:
             load(self._files(tmp_path, more))
 
     def test_what_is_said_once_stays_in_the_first_file(self, tmp_path):
-        with pytest.raises(ManifestError, match="name is not a list of entries"):
+        with pytest.raises(ManifestError, match="name has no entries"):
             load(self._files(tmp_path, 'name = "flush"'))

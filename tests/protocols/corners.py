@@ -1,24 +1,6 @@
 """Protocols about the edges of an instance and the order of assignment."""
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    anything,
-    constant,
-    each,
-    initially,
-    invariant,
-    leads_to,
-    reachable,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Corners(Protocol):

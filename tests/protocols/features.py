@@ -2,34 +2,7 @@
 bounds.
 """
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    anything,
-    constant,
-    count,
-    each,
-    exists,
-    forall,
-    greatest,
-    implies,
-    initially,
-    invariant,
-    ite,
-    least,
-    maximum,
-    minimum,
-    option,
-    reachable,
-    require,
-    transition_invariant,
-)
+from tidemark.spec.language import *
 
 
 class Features(Protocol):

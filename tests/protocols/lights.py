@@ -1,20 +1,6 @@
 """A tiny protocol for tests of the gate."""
 
-from tidemark.spec.language import (
-    Bool,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    forall,
-    implies,
-    invariant,
-    option,
-    reachable,
-    require,
-    transition_invariant,
-)
+from tidemark.spec.language import *
 
 
 class Lights(Protocol):

@@ -1,18 +1,6 @@
 """Protocols whose steps hardly touch each other: what partial-order reduction is for."""
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    forall,
-    implies,
-    invariant,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Rooms(Protocol):

@@ -1,24 +1,6 @@
 """Protocols for searches: drawn graphs, claims about steps and first states, named elements."""
 
-from tidemark.spec.language import (
-    Bool,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    anything,
-    constant,
-    invariant,
-    ite,
-    leads_to,
-    minimum,
-    plain,
-    require,
-    transition_invariant,
-)
+from tidemark.spec.language import *
 
 
 class Maze(Protocol):

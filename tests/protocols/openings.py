@@ -1,24 +1,6 @@
 """Protocols whose initial conditions have every form."""
 
-from tidemark.spec.language import (
-    Bool,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    anything,
-    constant,
-    count,
-    each,
-    exists,
-    forall,
-    implies,
-    initially,
-    ite,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Openings(Protocol):

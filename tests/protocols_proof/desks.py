@@ -1,19 +1,6 @@
 """Guests at desks: a protocol whose claims speak of a least number for which somebody exists."""
 
-from tidemark.spec.language import (
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    exists,
-    forall,
-    implies,
-    invariant,
-    least,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Desks(Protocol):

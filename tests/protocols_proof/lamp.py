@@ -1,20 +1,6 @@
 """A lamp that has to come on: why it does, rightly and wrongly, for proofs of liveness."""
 
-from tidemark.spec.language import (
-    Bool,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    each,
-    forall,
-    helpful,
-    invariant,
-    leads_to,
-    rank,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Lamp(Protocol, name="lamp"):

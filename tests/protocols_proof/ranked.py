@@ -1,25 +1,6 @@
 """Protocols whose liveness is proved by a ranking, and some in which the ranking does not do."""
 
-from tidemark.spec.language import (
-    Bool,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    anything,
-    constant,
-    each,
-    forall,
-    helpful,
-    implies,
-    leads_to,
-    lemma,
-    rank,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class Mail(Protocol):

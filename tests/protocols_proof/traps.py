@@ -1,20 +1,6 @@
 """Protocols about which a careless prover is wrong: each has one claim that is false."""
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    anything,
-    forall,
-    implies,
-    invariant,
-    lemma,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class SecondPart(Protocol):

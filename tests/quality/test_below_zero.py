@@ -258,14 +258,12 @@ protocol = "tests.protocols.mazes:Till"
 [properties]
 invariant = ["till.at_most_two"]
 
-[[instance]]
-name = "till-four"
+[instance.till-four]
 engines = ["interpreted", "explore"]
 bounds = { Key = 1, Coins = 4 }
 expect = { every = "holds" }
 
-[[proof]]
-name = "till-any-size"
+[proof.till-any-size]
 expect = { every = "proved" }
 """
 

@@ -81,7 +81,10 @@ def _order(collection: Collection, answer: Callable[[str], Answer]) -> None:
 def _unjudged(collection: Collection, answer: Callable[[str], Answer]) -> None:
     """Say what was not judged, since operations are missing, or do not say which rows they changed."""
     if collection.searches:
-        answer("history.written").report("A search is not judged.", times=collection.searches)
+        answer("history.written").report(
+            "A search, or a read of a part (expression, limit, partition), is not judged.",
+            times=collection.searches,
+        )
     reads = collection.reads
     for doubt in collection.doubts:
         later = reads.level[reads.end > doubt.since]

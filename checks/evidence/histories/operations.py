@@ -56,6 +56,11 @@ _NAMELESS = {
     "delete": "delete by expression",
 }
 """Writes that do not say which keys they touch."""
+_SAID = r'\s*:\s*(?:[1-9]|"[^"]|\[[^\]]|\{)'
+_PART = r'"(?:expr|filter|limit|offset|partitions?|partition_names?)"' + _SAID
+"""Fields by which a read shows, or a delete takes away, a part of the rows of its keys."""
+_TTL = r'"[^"]*ttl[^"]*"' + _SAID
+"""A time to live: rows vanish by themselves."""
 
 _VALUE = pa.schema([
     ("start", pa.int64()),
@@ -242,7 +247,13 @@ def _columns(events: pa.Table) -> dict[str, Any]:
     for name in ("drop", *_CHANGE_NO_ROW):
         named = pc.fill_null(pc.equal(events.column("text"), name), fill_value=False)
         found[name] = found["other"] & named.to_numpy()
-    found |= _values(events.column("value"))
+    lines = events.column("value")
+    part = pc.match_substring_regex(lines, _PART).to_numpy()
+    found["ttl"] = pc.match_substring_regex(lines, _TTL, ignore_case=True).to_numpy()
+    found["search"] |= part & (found["query"] | found["count"])
+    found["query"], found["count"] = found["query"] & ~part, found["count"] & ~part
+    found["delete of a part"] = found["delete"] & part
+    found |= _values(lines)
     for name in _NAMELESS:
         found[f"{name} of none"] = found[name] & (found["keys"].lengths == 0)
     return found
@@ -301,8 +312,12 @@ def _unknown(events: pa.Table, columns: dict[str, Any]) -> dict[str, list[_Unkno
     """
     harmless = reduce(np.logical_or, (columns[name] for name in ("drop", *_CHANGE_NO_ROW)))
     names = dict.fromkeys(np.flatnonzero(columns["other"] & ~harmless).tolist(), "")
-    for name, shown in _NAMELESS.items():
-        names |= dict.fromkeys(np.flatnonzero(columns[f"{name} of none"]).tolist(), shown)
+    for name, shown in (
+        *((f"{name} of none", shown) for name, shown in _NAMELESS.items()),
+        ("delete of a part", "delete of a part"),
+        ("ttl", "operation with a time to live"),
+    ):
+        names |= dict.fromkeys(np.flatnonzero(columns[name]).tolist(), shown)
     chosen = events.select(["text", "channel", "value"]).take(pa.array(list(names), pa.int64())).to_pylist()
     found: dict[str, list[_Unknown]] = {}
     for (row, shown), one in zip(names.items(), chosen, strict=True):

@@ -8,7 +8,7 @@ answers of monitors that saw different channels can be joined (Spark).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import Any, ClassVar
@@ -112,7 +112,7 @@ class Monitor(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """Kinds of event that it reads."""
     needs: ClassVar[tuple[str, ...]]
-    """Without an event of each of these kinds there is nothing to judge."""
+    """Without an event of each of these kinds nothing can be judged; if empty, one of ``kinds`` is enough."""
     columns: ClassVar[tuple[str, ...]]
     by: ClassVar[str] = ""
     """Column by which the events may be dealt out; empty if it has to see all of them."""
@@ -127,6 +127,12 @@ class Monitor(ABC):
 
     def __init__(self) -> None:
         self.answer = Answer(self.name, self.property_id)
+
+    @classmethod
+    def lacks(cls, present: Collection[str]) -> list[str]:
+        """Kinds of event without which there is nothing to judge; none if there is."""
+        missing = [kind for kind in cls.needs if kind not in present]
+        return missing or ([] if any(kind in present for kind in cls.kinds) else [*cls.kinds])
 
     def feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         """Look at the next events: tuples of the named columns, in order."""

@@ -62,7 +62,7 @@ def kinds_present(events: pa.Table) -> dict[str, int]:
 def due(present: Iterable[str], monitors: Sequence[type[Monitor]] = MONITORS) -> list[type[Monitor]]:
     """The monitors that have something to judge."""
     there = set(present)
-    return [one for one in monitors if all(kind in there for kind in one.needs)]
+    return [one for one in monitors if not one.lacks(there)]
 
 
 def ordered(events: pa.Table, within: str) -> pa.Table:

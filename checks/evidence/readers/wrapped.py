@@ -17,7 +17,7 @@ from typing import Any
 START = re.compile(rb"\[\d{4}/\d\d/\d\d \d\d:")
 """How a line of Milvus begins."""
 
-_TEXTS = ("log", "MESSAGE", "message", "line", "Line", "content", "body", "msg")
+TEXTS = ("log", "MESSAGE", "message", "line", "Line", "content", "body", "msg")
 """Names under which collectors keep the line."""
 _WRITERS = frozenset((
     "namespace", "namespace_name", "pod", "pod_name", "container", "container_name", "container_id",
@@ -33,16 +33,17 @@ _DEEPEST = 4
 
 def csv_header(lines: list[bytes]) -> str:
     """The first line of a table in CSV whose second line holds one of Milvus; empty if there is no table."""
-    if len(lines) < 2 or b"," not in lines[0] or START.search(lines[0]):
+    if len(lines) < 2 or START.search(lines[0]) or not re.search(rb'(?:^|[,;])"[^"]*\[\d{4}/', lines[1]):
         return ""
-    header = lines[0].decode("utf-8-sig", "replace")
-    return header if START.search(lines[1]) and b',"' in b"," + lines[1] else ""
+    return lines[0].decode("utf-8-sig", "replace")
 
 
 def unwrapped(raw: bytes, header: str = "") -> bytes:
     """The line that a wrapped line holds; any other line as it is. ``header`` names the columns of CSV."""
     if header:
-        (names,), rows = csv.reader([header]), list(csv.reader([raw.decode("utf-8", "replace")]))
+        between = ";" if ";" in header else ","
+        (names,) = csv.reader([header], delimiter=between)
+        rows = list(csv.reader([raw.decode("utf-8", "replace")], delimiter=between))
         text = _text(dict(zip(names, rows[0], strict=False))) if rows else None
         return raw if text is None else text.encode("utf-8", "replace")
     begin = raw.find(b"{")
@@ -69,7 +70,7 @@ def _text(entry: object) -> str | None:
         return None
     if all(name in entry for name in _ZAP):
         return _of_zap(entry)
-    for name in _TEXTS:
+    for name in TEXTS:
         text = entry.get(name)
         if isinstance(text, list) and all(isinstance(code, int) and 0 <= code < 256 for code in text):
             text = bytes(text).decode("utf-8", "replace")  # journald's form of what it takes for binary
@@ -84,7 +85,7 @@ def _writers(entry: Mapping[str, Any], depth: int = 0) -> Iterator[str]:
     """The values that name who wrote a line, of an object and the objects in it."""
     for name, value in entry.items():
         inner = value
-        if isinstance(value, str) and value.startswith("{") and name not in _TEXTS:
+        if isinstance(value, str) and value.startswith("{") and name not in TEXTS:
             with suppress(ValueError):
                 inner = json.loads(value)
         if isinstance(inner, Mapping):

@@ -17,8 +17,18 @@ from typing import IO
 from tidemark.checks.evidence.readers.broker import is_rocksdb
 from tidemark.checks.evidence.readers.lines import kind_of
 from tidemark.checks.evidence.readers.log import HEAD
-from tidemark.checks.evidence.readers.wrapped import csv_header, unwrapped
-from tidemark.checks.evidence.table.packing import BLOCK, BROKEN, ZIP, is_tar, opened, packing, unpack
+from tidemark.checks.evidence.readers.wrapped import START, csv_header, unwrapped
+from tidemark.checks.evidence.table.packing import (
+    BLOCK,
+    BROKEN,
+    ZIP,
+    is_document,
+    is_tar,
+    opened,
+    packing,
+    spread,
+    unpack,
+)
 
 _HEAD_BYTES = 1 << 17
 
@@ -62,6 +72,8 @@ class Sort(StrEnum):
     OTHER = "other"
     """A log of another system, which may well lie beside those of Milvus."""
     ARCHIVE = "archive"
+    DOCUMENT = "document"
+    """All lines in one value of JSON."""
     NONE = "none"
 
 
@@ -117,14 +129,15 @@ def _below(path: Path) -> Iterator[Path]:
 
 def _unpacked(source: Source, folder: Path | None, depth: int = 0) -> Iterator[Source]:
     """A source, or what an archive holds."""
-    if source.sort is not Sort.ARCHIVE:
+    if source.sort not in (Sort.ARCHIVE, Sort.DOCUMENT):
         yield source
         return
     if folder is None or depth == _NESTED:
         yield replace(source, sort=Sort.NONE, problem="an archive, which is not unpacked here: unpack it")
         return
     place = folder / f"{len(list(folder.glob('*')))}"
-    if problem := unpack(source.path, source.packed, place):
+    write = unpack if source.sort is Sort.ARCHIVE else spread
+    if problem := write(source.path, source.packed, place):
         yield replace(source, sort=Sort.NONE, problem=problem)
     for item in sorted(_below(place), key=Path.as_posix) if place.exists() else ():
         name = f"{source.name}/{item.relative_to(place).as_posix()}"
@@ -155,6 +168,8 @@ def recognise(path: Path, *, name: str) -> Source:
         return replace(plain, problem="the file is empty")
     if is_tar(head):
         return replace(plain, sort=Sort.ARCHIVE)
+    if is_document(head) and START.search(head):
+        return replace(plain, sort=Sort.DOCUMENT)
     header = csv_header(head.split(b"\n", 2)[:2])
     sort, problem = _sort(head, header, whole=plain.size <= len(head) or bool(plain.packed))
     return replace(plain, sort=sort, problem=problem, header=header)
@@ -258,7 +273,7 @@ def _digest(source: Source, *, limit: int | None = None) -> bytes:
 
 @dataclass(frozen=True, kw_only=True)
 class Piece:
-    """Whole lines of a file: the unit of work. An unfinished last line belongs to no piece."""
+    """Whole lines of a file: the unit of work. Only the last line of all may be unfinished."""
 
     path: str
     name: str
@@ -315,9 +330,7 @@ def _cut(path: Path, whole: Piece, size: int) -> Iterator[Piece]:
             tail = _rest_of_line(file)
             end += max(0, len(tail) - 1)
             lines += tail[1:].count(b"\n")
-            last = end if tail.endswith(b"\n") else _last_end(file, start, end)
-            if last > start:
-                yield replace(whole, start=start, end=last, first_line=line, size=last - start)
+            yield replace(whole, start=start, end=end, first_line=line, size=end - start)
             line += lines
             start = end
 
@@ -331,15 +344,3 @@ def _rest_of_line(file: IO[bytes]) -> bytes:
         if mark:
             break
     return found
-
-
-def _last_end(file: IO[bytes], start: int, end: int) -> int:
-    """The place after the last end of a line between two places; the first of them if there is none."""
-    while end > start:
-        begin = max(start, end - (1 << 16))
-        file.seek(begin)
-        place = file.read(end - begin).rfind(b"\n")
-        if place >= 0:
-            return begin + place + 1
-        end = begin
-    return start

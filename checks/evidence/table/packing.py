@@ -5,7 +5,9 @@ from __future__ import annotations
 import bz2
 import codecs
 import gzip
+import json
 import lzma
+import re
 import shutil
 import sys
 import tarfile
@@ -18,6 +20,8 @@ from typing import IO, Any
 
 import pyarrow as pa
 
+from tidemark.checks.evidence.readers.wrapped import TEXTS
+
 BLOCK = 1 << 22
 """Bytes that are read at once."""
 
@@ -25,6 +29,7 @@ BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfi
 """What the content of a damaged file raises."""
 
 ZIP = "zip"
+_DOCUMENT = re.compile(rb'\s*(?:\[\s*[{\["]|\{\s*"(?:status|data|streams|results?|hits)"\s*:)')
 
 _MAGIC = {
     b"\x1f\x8b": "gz",
@@ -85,6 +90,42 @@ def opened(path: Path, packed: str) -> closing[IO[bytes]]:
 def is_tar(head: bytes) -> bool:
     """Is what begins so an archive of tar?"""
     return head[257:262] == b"ustar"
+
+
+def is_document(head: bytes) -> bool:
+    """Is what begins so one value of JSON with all lines in it, as Grafana and the server of Loki give?"""
+    first, _, rest = head.partition(b"\n")
+    if _DOCUMENT.match(head) is None:
+        return False
+    try:
+        json.loads(first)
+    except ValueError:
+        return True  # it goes on in the next line
+    return not rest.strip()
+
+
+def spread(path: Path, packed: str, folder: Path) -> str:
+    """Write the lines that a document holds to a file, one object a line; what is wrong, if anything is."""
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with opened(path, packed) as file:
+            document = json.loads(file.read())
+    except (*BROKEN, ValueError, RecursionError) as error:
+        return f"a document of JSON that cannot be read: {error}"
+    with (folder / "lines").open("w", encoding="utf-8") as lines:
+        lines.writelines(f"{json.dumps(one)}\n" for one in _objects(document))
+    return ""
+
+
+def _objects(value: object) -> Iterator[dict[str, object]]:
+    """The objects that have a line each; a stream of Loki has many lines for one set of labels."""
+    if isinstance(value, dict) and isinstance(value.get("values"), list):
+        yield from ({**value, "values": None, "line": text} for _, text, *_ in value["values"])
+    elif isinstance(value, dict) and any(isinstance(value.get(name), str) for name in TEXTS):
+        yield value
+    elif isinstance(value, dict | list):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from _objects(one)
 
 
 def unpack(path: Path, packed: str, folder: Path) -> str:

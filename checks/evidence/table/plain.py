@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tidemark.checks.evidence.table.events import Events
-from tidemark.checks.evidence.table.files import Sort, Source, pieces
+from tidemark.checks.evidence.table.files import Source, pieces
 from tidemark.checks.evidence.table.read import Account, read
 from tidemark.checks.evidence.table.schema import SCHEMA
 
@@ -28,16 +28,12 @@ class Evidence:
     @classmethod
     def of(cls, events: pa.Table, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
         """Events that were read in any order."""
-        listed = tuple(sources)
-        finish_accounts(listed, accounts)
-        return cls(Events.in_memory(order(events)), accounts, listed)
+        return cls(Events.in_memory(order(events)), accounts, tuple(sources))
 
     @classmethod
     def kept(cls, folder: Path, accounts: dict[str, Account], sources: Iterable[Source]) -> Evidence:
         """Events in the Parquet files of a folder; they stay there, and need not fit into memory."""
-        listed = tuple(sources)
-        finish_accounts(listed, accounts)
-        return cls(Events.in_folder(folder), accounts, listed, folder)
+        return cls(Events.in_folder(folder), accounts, tuple(sources), folder)
 
 
 def order(events: pa.Table) -> pa.Table:
@@ -63,15 +59,6 @@ def account_for(accounts: dict[str, Account], other: Account) -> None:
         accounts[other.name] = other
 
 
-def unfinished(source: Source) -> bool:
-    """Is the last line of a plain file without its end?"""
-    if source.packed or source.sort not in (Sort.LOG, Sort.LINES) or not source.size:
-        return False
-    with source.path.open("rb") as file:
-        file.seek(-1, 2)
-        return file.read(1) != b"\n"
-
-
 def gather(sources: Iterable[Source], *, size: int = 0) -> Evidence:
     """Read everything here, one piece after the other; files are not cut if ``size`` is 0."""
     listed = tuple(sources)
@@ -82,13 +69,6 @@ def gather(sources: Iterable[Source], *, size: int = 0) -> Evidence:
         batches += read(piece, account)
         account_for(accounts, account)
     return Evidence.of(pa.Table.from_batches(batches, schema=SCHEMA), accounts, listed)
-
-
-def finish_accounts(sources: Iterable[Source], accounts: dict[str, Account]) -> None:
-    """Note which files end within a line; one that has no whole line has no piece."""
-    for source in sources:
-        if unfinished(source):
-            accounts.setdefault(source.name, Account(source.name)).unfinished = True
 
 
 def write(events: pa.Table, path: Path) -> None:

@@ -108,7 +108,7 @@ def _broker(piece: Piece, account: Account) -> Iterator[Row]:
 
 
 def blocks(piece: Piece, account: Account) -> Iterator[bytes]:
-    """Whole lines of a piece, without the last line's end. A line without an end is left out, and said."""
+    """Whole lines of a piece, without the last line's end. A last line that is cut is left out, and said."""
     rest, mark_of_order = b"", b"" if piece.start else codecs.BOM_UTF8
     with opened(Path(piece.path), piece.packed) as file:
         if piece.start:
@@ -127,5 +127,7 @@ def blocks(piece: Piece, account: Account) -> Iterator[bytes]:
                 raise OSError(f"a line of more than {_LONGEST:,} bytes")
             if left == 0:
                 break
-    if rest.strip():
+    if rest.rstrip().endswith((b"]", b"}", b'"') if piece.header else (b"]", b"}")):
+        yield rest  # whole, though nothing ends it: pasted, say
+    elif rest.strip():
         account.unfinished = True

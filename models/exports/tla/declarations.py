@@ -37,9 +37,7 @@ class Given(NamedTuple):
 
 
 def given_by(condition: Expr, variable: Variable) -> Given | None:
-    """The initial value of ``variable`` in ``x == value``, ``forall(k: x[k] == value)`` or ``x == each(k:
-    value)``; None for another condition.
-    """
+    """The initial value that a condition ``x == v`` or ``forall(k: x[k] == v)`` gives, or None."""
     match condition:
         case Apply(op="eq", args=(one, two)):
             binders: tuple[Local, ...] = ()

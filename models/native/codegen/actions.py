@@ -1,6 +1,4 @@
-"""One LLVM function per action (all rows of a block, all parameters), and one for conditions on single
-states.
-"""
+"""One LLVM function per action (all rows of a block, all parameters), and one for state conditions."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ CHECK_ARGS = "ptr noalias readonly %rows, i64 %n, ptr noalias %out"
 
 @dataclass(frozen=True)
 class Claim:
-    """A condition on steps that is reported the first time it is true: a broken transition invariant, a
-    witness.
-    """
+    """A condition on steps, reported when first true: a broken transition invariant, a witness."""
 
     index: int
     prop: Property
@@ -56,9 +52,7 @@ def _written(action: Action) -> frozenset[str]:
 
 @lru_cache(maxsize=1 << 12)
 def _specialised(expr: Expr, written: frozenset[str]) -> Expr:
-    """A variable that an action does not write has one value before and after. Mutants of a protocol share
-    most claims and actions.
-    """
+    """A variable that an action does not write is the same before and after, so claims are shared."""
 
     def read(node: Read) -> Expr:
         if node.primed and node.variable.name not in written:
@@ -130,9 +124,7 @@ class ActionWriter:
         return out.function(f"define void {ACTION}({EXPAND_ARGS}, i64 %first)")
 
     def _level(self, depth: int, flat: Val, fail: str) -> None:
-        """Guards that can be decided now, then the next parameter. ``fail``: the label for a disabled
-        step.
-        """
+        """Guards that can be decided now, then the next parameter. ``fail``: label of a disabled step."""
         last = {number: at for at, level in enumerate(self.levels) for _, number in level}
         waiting = [number for _, number in self.levels[depth]]
         for position, (part, number) in enumerate(self.levels[depth]):
@@ -226,9 +218,7 @@ def load_words(out: Emitter, row: str, words: int) -> list[str]:
 
 
 def write_conditions(name: str, conditions: Sequence[Expr], translator: Translator, words: int) -> str:
-    """A function that sets, for each row, bit i of group i // 64 where condition i holds; gives the union
-    of all bits.
-    """
+    """A function that sets bit i of group i // 64 where condition i holds; gives the union of the bits."""
     out = translator.out
     groups = max(1, -(-len(conditions) // 64))
     head, done = out.label(), out.label()

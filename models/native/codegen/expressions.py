@@ -216,9 +216,7 @@ class Translator(StateAccess):
 
     @contextmanager
     def loop(self, binder: Local, domain: Domain, done: str) -> Iterator[str]:
-        """A loop over the domain; the body ends with a jump to the yielded label (next value) or out of the
-        loop.
-        """
+        """A loop over the domain; the body jumps to the yielded label (next value) or out of the loop."""
         out = self.out
         low, high = span(domain)
         cell, head, step = out.cell(start=str(low)), out.label(), out.label()

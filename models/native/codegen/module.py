@@ -1,6 +1,4 @@
-"""The text of a kernel, function by function: one per action, one over all actions, one for the conditions
-on states.
-"""
+"""The text of a kernel: a function per action, one over all actions, one for conditions on states."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Reading packed words: fields at known and at computed places, maps at keys outside the instance,
-constants.
-"""
+"""Reading packed words: fields at known and computed places, keys outside the instance, constants."""
 
 from __future__ import annotations
 
@@ -61,9 +59,7 @@ class StateAccess:
 
     @contextmanager
     def region(self, bindings: Mapping[str, Val] | None = None) -> Iterator[None]:
-        """Text that is not always executed, or executed with other locals: its values are forgotten
-        afterwards.
-        """
+        """Text that is not always executed, or with other locals: its values are forgotten afterwards."""
         saved = self.locals
         self.locals = {**saved, **(bindings or {})}
         self._memo.append({})

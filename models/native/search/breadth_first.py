@@ -39,9 +39,7 @@ MEMORY_SHARE = 0.6
 
 @dataclass(frozen=True, kw_only=True)
 class SearchLimits:
-    """When to stop early; the result then says that it is incomplete. None: no limit (memory: a share of
-    what is free).
-    """
+    """When to stop early, with an incomplete result. None: no limit (memory: a share of the free)."""
 
     states: int | None = None
     seconds: float | None = None
@@ -224,9 +222,7 @@ class Search:
             self.totals.levels.append(self.visited.count)
 
     def _round(self) -> str:
-        """Expand the next rows of the present level; nothing is counted twice if it is stopped between two
-        rounds.
-        """
+        """Expand the next rows of the present level; nothing is counted twice if it is stopped between."""
         totals = self.totals
         if totals.next_row == totals.levels[-1]:
             self._close_level()

@@ -1,6 +1,4 @@
-"""A stopped search on disk: written whole or not at all, and refused if it is damaged or belongs to another
-kernel.
-"""
+"""A stopped search on disk: written whole, refused if damaged or of another kernel."""
 
 from __future__ import annotations
 

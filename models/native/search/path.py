@@ -12,16 +12,12 @@ from tidemark.models.native.symmetry import Symmetry
 
 
 class PathMismatchError(RuntimeError):
-    """The interpreter does not take a step of the kernel: an error of the native reading, not of a
-    protocol.
-    """
+    """The interpreter does not take a step of the kernel: an error of the native reading."""
 
 
 @dataclass(frozen=True)
 class Path:
-    """A real run: ``states`` has one more element than ``steps``; ``loop_start`` is the state that the end
-    leads back to.
-    """
+    """A real run: one more of ``states`` than ``steps``; the end leads back to ``loop_start``."""
 
     states: tuple[State, ...]
     steps: tuple[Step, ...]

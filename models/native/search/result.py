@@ -18,9 +18,7 @@ from tidemark.spec.language.spec import Property
 
 @dataclass(frozen=True)
 class Hit:
-    """Where a claim was first decided: a state, or a step from state ``state`` by ``step`` to the packed
-    ``target``.
-    """
+    """Where a claim was first decided: a state, or a step from ``state`` to the packed ``target``."""
 
     state: int
     step: int | None = None

@@ -1,6 +1,4 @@
-"""Threads that share the parts of a job. Compiled code releases the interpreter lock, so they use all
-cores.
-"""
+"""Threads that share the parts of a job. Compiled code releases the interpreter lock."""
 
 from __future__ import annotations
 

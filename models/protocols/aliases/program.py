@@ -119,14 +119,3 @@ class AliasProgram(CatalogProgram):
     def declared(self) -> Any:
         """Return the mutable data that influence what happens next."""
         return super().declared(), tuple(self.named), tuple(self.pointed)
-
-
-def aliases(
-    *,
-    calls: Sequence[Sequence[str]],
-    writes: int = 1,
-    crashes: int = 0,
-    again: bool = True,
-) -> AliasProgram:
-    """A program by plain arguments: see ``AliasProgram``."""
-    return AliasProgram(calls=calls, writes=writes, shards=1, crashes=crashes, again=again)

@@ -4,8 +4,6 @@ may die between. What must be so is that of ``program``, and of ``meta.real_cata
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.aliases.program import AliasProgram
 from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
@@ -18,14 +16,3 @@ class RealAliasProgram(RealCatalogProgram, AliasProgram):
         """As in ``AliasProgram``, in the order in which names were stored first: the file has another one."""
         names = dict.fromkeys((*self.stored, *stored))
         super().take_stock({name: stored[name] for name in names if name in stored})
-
-
-def aliases_in_sqlite(
-    *,
-    calls: Sequence[Sequence[str]],
-    writes: int = 1,
-    crashes: int = 0,
-    again: bool = True,
-) -> RealAliasProgram:
-    """A program by plain arguments: see ``AliasProgram``."""
-    return RealAliasProgram(calls=calls, writes=writes, shards=1, crashes=crashes, again=again)

@@ -27,8 +27,9 @@ from tidemark.models.protocols.common.oracle import (
 from tidemark.models.protocols.timetick import program as timetick_program
 from tidemark.models.protocols.timetick.ports import ROOT_COORD, SessionCalls, Sessions
 from tidemark.models.protocols.timetick.refinement import coordinator_view
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation, Program
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -41,34 +42,39 @@ FINISHED = "every_task_is_finished"
 POINTS = ("ddl.scheduler", "ddl.finish", "background.note", "ddl.push")
 
 
-class DdlChainProgram(Program):
-    """One root coordinator without proxies, clients with DDL, a background job, one log.
+class DdlChainScenario(Scenario):
+    """What happens.
 
-    Args:
+    Attributes:
         tasks: DDL tasks. jobs: background jobs.
         reports, dummies: how often each loop's timer ends.
         drops: calls of the oracle that vanish.
         near: a call of the oracle is one step, and is always answered.
     """
 
+    tasks: int = 1
+    jobs: int = 0
+    reports: int = 1
+    dummies: int = 0
+    drops: int = 0
+    near: bool = True
+
+
+class DdlChainProgram(Program):
+    """One root coordinator without proxies, clients with DDL, a background job, one log."""
+
     claims = (WATERMARK, FORWARD, LOOPS, FINISHED)
 
-    def __init__(
-        self,
-        *,
-        tasks: int,
-        jobs: int,
-        reports: int,
-        dummies: int,
-        drops: int,
-        near: bool,
-    ) -> None:
-        self.tasks, self.jobs, self.near = tasks, jobs, near
-        self.settings = Settings(faults=FaultBudget(drops=drops), clock=ClockOrder.UNTIMED)
+    def __init__(self, scenario: DdlChainScenario) -> None:
+        self.tasks, self.jobs, self.near = scenario.tasks, scenario.jobs, scenario.near
+        self.settings = Settings(faults=scenario.faults, clock=ClockOrder.UNTIMED)
         self.oracle = OracleProcess()
         self.entries: list[Entry] = []
         self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
-        self._pauses = {0.2: Pause("timer.ddl", reports), 0.3: Pause("timer.dummy", dummies)}
+        self._pauses = {
+            0.2: Pause("timer.ddl", scenario.reports),
+            0.3: Pause("timer.dummy", scenario.dummies),
+        }
 
     def build(self, world: World) -> None:
         """Define the processes."""
@@ -178,21 +184,4 @@ class DdlChainProgram(Program):
         )
 
 
-def ddl_chain(
-    *,
-    tasks: int = 1,
-    jobs: int = 0,
-    reports: int = 1,
-    dummies: int = 0,
-    drops: int = 0,
-    near: bool = True,
-) -> DdlChainProgram:
-    """Return a program by plain arguments, as the manifest gives them; see ``DdlChainProgram``."""
-    return DdlChainProgram(
-        tasks=tasks,
-        jobs=jobs,
-        reports=reports,
-        dummies=dummies,
-        drops=drops,
-        near=near,
-    )
+ddl_chain = program(DdlChainProgram, DdlChainScenario)

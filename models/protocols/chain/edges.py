@@ -20,7 +20,6 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
 from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.chain.program import (
-    POINTS,
     ChainProgram,
     ChainScenario,
     Entry,
@@ -34,6 +33,7 @@ from tidemark.models.protocols.timetick.edges import (
     StreamCalls,
 )
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Link
 from tidemark.models.simulation.world.process import Process
@@ -92,18 +92,21 @@ class ProxyStreamCalls:
         )
 
 
+class EdgeScenario(ChainScenario):
+    """What happens in a chain. timeouts: how often an append's time may be up in the broker."""
+
+    ddl_reports: int = 1
+    timeouts: int = 0
+
+
 class EdgeChainProgram(ChainProgram):
-    """The chain over the broker and the session store.
+    """The chain over the broker and the session store."""
 
-    Args:
-        scenario: what happens.
-        timeouts: how often an append's time may be up.
-    """
-
-    def __init__(self, scenario: ChainScenario, *, timeouts: int) -> None:
+    def __init__(self, scenario: EdgeScenario) -> None:
         super().__init__(scenario)
         quiet = Link(source=ROOT_COORD, destination=LOGS, faults=FaultBudget())
-        self.settings = replace(self.settings, links=(*self.settings.links, quiet), timer_firings=timeouts)
+        links = (*self.settings.links, quiet)
+        self.settings = replace(self.settings, links=links, timer_firings=scenario.timeouts)
         self._log_edge: ProxyLogs | None = None
         self._store: FencedSessions | None = None
 
@@ -166,31 +169,4 @@ class EdgeChainProgram(ChainProgram):
         )
 
 
-def chain_over_edges(
-    *,
-    writes: Sequence[Sequence[Sequence[str]]],
-    ticks: int = 1,
-    ddl_reports: int = 1,
-    points: Sequence[str] = POINTS,
-    late_join: bool = False,
-    crashes: int = 0,
-    delays: int = 0,
-    timeouts: int = 0,
-) -> EdgeChainProgram:
-    """Return a chain by plain arguments, as the manifest gives them.
-
-    Args:
-        writes, ticks, ddl_reports, points, late_join: see ``ChainScenario``.
-        crashes: budget of crashes of the coordinator.
-        delays: budget of appends that arrive after they were given up.
-        timeouts: how often an append's time may be up in the broker.
-    """
-    scenario = ChainScenario(
-        writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
-        ticks=ticks,
-        ddl_reports=ddl_reports,
-        points=tuple(points),
-        late_join=late_join,
-        faults=FaultBudget(crashes=crashes, delays=delays),
-    )
-    return EdgeChainProgram(scenario, timeouts=timeouts)
+chain_over_edges = program(EdgeChainProgram, EdgeScenario)

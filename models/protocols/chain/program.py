@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
@@ -36,6 +35,7 @@ from tidemark.models.protocols.timetick.ports import (
 )
 from tidemark.models.protocols.timetick.program import StubDdl
 from tidemark.models.protocols.timetick.refinement import CoordinatorView, coordinator_view
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
 from tidemark.models.simulation.world.process import Process
@@ -66,8 +66,7 @@ class CoarsePoints:
             await self._process.point(name)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChainScenario:
+class ChainScenario(Scenario):
     """What happens in a chain.
 
     Attributes:
@@ -75,18 +74,20 @@ class ChainScenario:
         ticks: how often a proxy ticks and reports after its first report.
         ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
         points: where the parts can be preempted.
-        faults: crashes of the coordinator; appends that arrive after they were given up.
         late_join: the last proxy registers while the coordinator runs.
         early: clients write at any time, and it is the proxy that waits until it serves.
+        crashes: of the coordinator.
+        delays: appends that arrive after they were given up.
     """
 
     writes: tuple[tuple[tuple[str, ...], ...], ...]
     ticks: int = 1
     ddl_reports: int = 2
     points: tuple[str, ...] = POINTS
-    faults: FaultBudget = field(default_factory=FaultBudget)
     late_join: bool = False
     early: bool = False
+    crashes: int = 0
+    delays: int = 0
 
     @property
     def channels(self) -> tuple[str, ...]:
@@ -104,7 +105,7 @@ class ChainScenario:
         return Settings(
             faults=self.faults,
             links=tuple(Link(source=_name(p), destination=ROOT_COORD, faults=quiet) for p in self.proxies),
-            crashable=frozenset({ROOT_COORD}) if self.faults.crashes else frozenset(),
+            crashable=frozenset({ROOT_COORD}) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
         )
 
@@ -195,11 +196,7 @@ class RootCoordCalls:
 
 
 class ChainProgram(Program):
-    """Proxies, a root coordinator and logs, and what may be said of the logs.
-
-    Args:
-        scenario: what happens.
-    """
+    """Proxies, a root coordinator and logs, and what may be said of the logs."""
 
     claims = (WATERMARK, FORWARD)
 
@@ -395,36 +392,4 @@ class ChainProgram(Program):
         return view, proxy_program.memory_of(proxy, clock, tasks), proxy.serving.is_set()
 
 
-def chain(
-    *,
-    writes: Sequence[Sequence[Sequence[str]]],
-    ticks: int = 1,
-    ddl_reports: int = 2,
-    points: Sequence[str] = POINTS,
-    late_join: bool = False,
-    early: bool = False,
-    crashes: int = 0,
-    delays: int = 0,
-) -> ChainProgram:
-    """Return a chain by plain arguments, as the manifest gives them.
-
-    Args:
-        writes: by proxy, by task, the channels that it writes to.
-        ticks: how often a proxy ticks and reports after its first report.
-        ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
-        points: where the parts can be preempted.
-        late_join: the last proxy registers while the coordinator runs.
-        early: clients write at any time, and it is the proxy that waits until it serves.
-        crashes: budget of crashes of the coordinator.
-        delays: budget of appends that arrive after they were given up.
-    """
-    scenario = ChainScenario(
-        writes=tuple(tuple(tuple(task) for task in tasks) for tasks in writes),
-        ticks=ticks,
-        ddl_reports=ddl_reports,
-        points=tuple(points),
-        late_join=late_join,
-        early=early,
-        faults=FaultBudget(crashes=crashes, delays=delays),
-    )
-    return ChainProgram(scenario)
+chain = program(ChainProgram, ChainScenario)

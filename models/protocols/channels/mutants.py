@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.channels.owners import owners
-from tidemark.models.protocols.channels.programs import channels
+from tidemark.models.protocols.channels.program import channels
 from tidemark.models.protocols.channels.real_records import records_in_sqlite
 
 RESTARTS = Host("channels-coordinator-restarts", channels)

@@ -59,6 +59,7 @@ from tidemark.models.protocols.channels.ports import (
 )
 from tidemark.models.protocols.channels.scenario import COORDINATOR, NODE, ChannelsScenario
 from tidemark.models.protocols.flush.ports import OBJECTS, NodeCalls, Objects, PollingClock
+from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -127,7 +128,7 @@ class ChannelsProgram(Program):
         else:
             self._asked = len(self.scenario.flushes)
             process.spawn(self._service(process, coordinator, "resumed").resume(), "resumed flushes")
-        for place in self.scenario.drops:
+        for place in self.scenario.dropped:
             process.spawn(self._come_late(process, coordinator, place), f"latecomer {place}")
 
     def _service(self, process: Process, coordinator: Coordinator, client_name: str) -> FlushService:
@@ -495,3 +496,6 @@ def _seal(node: DataNode) -> Callable[..., Awaitable[bool]]:
             raise RpcError(str(failure)) from failure
 
     return handler
+
+
+channels = program(ChannelsProgram, ChannelsScenario)

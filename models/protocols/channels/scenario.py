@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition
-from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
+from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.simulation.settings import ClockOrder, Settings
 
 COORDINATOR = "coordinator"
 NODE = "node"
@@ -14,13 +13,12 @@ ROW_BYTES = 24
 _NEVER = 1_000_000
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChannelsScenario:
+class ChannelsScenario(Scenario):
     """What happens in a program of channels.
 
     Attributes:
         logs: by channel its packs, by pack the segments of its rows.
-        drops: channels whose last pack carries the drop message.
+        dropped: channels whose last pack carries the drop message.
         flushes: (channel, flush timestamp) of each client; it also ends the segments that have no later row.
         sync_each_row: a buffer is full with one row.
         memory: rows that may be in memory before the memory check acts.
@@ -29,11 +27,12 @@ class ChannelsScenario:
         repetitions: failed calls and writes that the node repeats.
         slow_store: each change of the coordinator's metadata takes a step.
         deadlines: calls go through ``tidemark.impl.rpc`` in one process, and its deadlines may pass.
-        faults: crashes of the coordinator; faults of messages and of the metadata store.
+        crashes: of the coordinator.
+        storage_failures: writes that fail, of objects and of metadata.
     """
 
     logs: tuple[tuple[tuple[SegmentId, ...], ...], ...]
-    drops: tuple[int, ...] = ()
+    dropped: tuple[int, ...] = ()
     flushes: tuple[tuple[int, int], ...] = ()
     sync_each_row: bool = False
     memory: int = _NEVER
@@ -44,7 +43,9 @@ class ChannelsScenario:
     repetitions: int = 0
     slow_store: bool = False
     deadlines: int = 0
-    faults: FaultBudget = field(default_factory=FaultBudget)
+    crashes: int = 0
+    lost_replies: int = 0
+    storage_failures: int = 0
 
     @property
     def channels(self) -> tuple[ChannelName, ...]:
@@ -70,7 +71,7 @@ class ChannelsScenario:
                 )
                 for n, segment in enumerate(segments, start=1)
             )
-            last = number == len(self.logs[place]) and place in self.drops
+            last = number == len(self.logs[place]) and place in self.dropped
             found.append(Pack(StartPosition(start), EndPosition(end), rows, drop=last))
         return found
 
@@ -90,7 +91,7 @@ class ChannelsScenario:
         """Return the bounds of the world."""
         return Settings(
             faults=self.faults,
-            crashable=frozenset({COORDINATOR}) if self.faults.crashes else frozenset(),
+            crashable=frozenset({COORDINATOR}) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
             timer_firings=self.deadlines,
         )

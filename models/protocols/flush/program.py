@@ -339,7 +339,8 @@ class FlushProgram(RefiningProgram):
         """The memory of the last incarnation that has opened the channel: nothing changes it after a
         crash.
         """
-        assert self.node is not None
+        if self.node is None:
+            return None
         return node_view(self.node, CHANNEL, self._opened, self._history)
 
     def _view_coordinator(self) -> CoordinatorView:

@@ -29,6 +29,7 @@ from tidemark.models.protocols.meta.refinement import (
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -39,31 +40,40 @@ CLUSTER = "cluster"
 SPECIFICATION = "tidemark.spec.meta:Meta"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MetaScenario:
-    """What happens: requests by the number of their proxy, so many changes, proxies that leave, questions
-    that the coordinator refuses, requests whose clients may leave; who changes side by side, each as often as
-    that; questions that are never answered.
+class MetaScenario(Scenario):
+    """What happens.
+
+    Attributes:
+        requests: for each request the number of its proxy.
+        changes: how often the collection is changed: it is created, then altered.
+        leaves: proxies whose session ends.
+        failures: how many questions the coordinator does not answer.
+        cancels: requests whose clients may leave, at any step.
+        changers: how many change it side by side, each as often as that.
+        silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
+            with him, until the proxy's session ends.
+        protocol: the specification, or a variant of it.
     """
 
-    requests: tuple[int, ...]
-    changes: int
-    leaves: tuple[int, ...]
+    requests: tuple[int, ...] = (0, 0)
+    changes: int = 1
+    leaves: tuple[int, ...] = ()
     failures: int = 0
     cancels: tuple[int, ...] = ()
     changers: int = 1
     silences: int = 0
+    protocol: str = SPECIFICATION
 
     @property
     def proxies(self) -> int:
         """How many there are."""
         return max(self.requests) + 1
 
-    def instance(self, protocol: str) -> Instance:
+    def instance(self) -> Instance:
         """The bounded instance of a specification. A fetch has the number of the request that asks."""
         requests = len(self.requests)
         return Instance(
-            protocol,
+            self.protocol,
             bounds={
                 "Proxy": self.proxies, "Fetch": requests, "Request": requests,
                 "Version": self.changes * self.changers,
@@ -154,23 +164,13 @@ class _Edges:
 
 
 class MetaProgram(RefiningProgram):
-    """One coordinator, its proxies and their requests, in one process.
-
-    Args:
-        scenario: what happens.
-        protocol: the specification that each step must follow.
-    """
+    """One coordinator, its proxies and their requests, in one process."""
 
     table = "meta"
     settings = Settings(clock=ClockOrder.UNTIMED)
 
-    def __init__(
-        self,
-        scenario: MetaScenario,
-        *,
-        protocol: str = SPECIFICATION,
-    ) -> None:
-        super().__init__(_abstraction(scenario, protocol))
+    def __init__(self, scenario: MetaScenario) -> None:
+        super().__init__(_abstraction(scenario))
         self.scenario = scenario
         self.caches: dict[int, MetaCache] = {}
         self.listed: set[str] = set()
@@ -295,47 +295,14 @@ async def _leave(process: Process, request: asyncio.Task[None]) -> None:
 
 
 @functools.cache
-def _abstraction(scenario: MetaScenario, protocol: str) -> Abstraction:
+def _abstraction(scenario: MetaScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
         return abstract(*known[CLUSTER])
 
-    return Abstraction(scenario.instance(protocol), values, sound=protocol == SPECIFICATION)
+    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
 
 
-def meta(
-    *,
-    requests: tuple[int, ...] | list[int] = (0, 0),
-    changes: int = 1,
-    leaves: tuple[int, ...] | list[int] = (),
-    failures: int = 0,
-    cancels: tuple[int, ...] | list[int] = (),
-    changers: int = 1,
-    silences: int = 0,
-    protocol: str = SPECIFICATION,
-) -> MetaProgram:
-    """A program by plain arguments, as the manifest gives them.
-
-    Args:
-        requests: for each request the number of its proxy.
-        changes: how often the collection is changed: it is created, then altered.
-        leaves: proxies whose session ends.
-        failures: how many questions the coordinator does not answer.
-        cancels: requests whose clients may leave, at any step.
-        changers: how many change it side by side, each as often as that.
-        silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
-            with him, until the proxy's session ends.
-        protocol: the specification, or a variant of it.
-    """
-    scenario = MetaScenario(
-        requests=tuple(requests),
-        changes=changes,
-        leaves=tuple(leaves),
-        failures=failures,
-        cancels=tuple(cancels),
-        changers=changers,
-        silences=silences,
-    )
-    return MetaProgram(scenario, protocol=protocol)
+meta = program(MetaProgram, MetaScenario)

@@ -9,9 +9,8 @@ the variant ``Seek``.
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -40,6 +39,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.channels.ports import META, SlowMeta
 from tidemark.models.protocols.ownership.seek_refinement import CHANNEL, SeekView, Tenure, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
@@ -50,8 +50,7 @@ SPECIFICATION = "tidemark.spec.ownership.variants.seek_without_checkpoint:Seek"
 _NOW = FullBuffer(limit_bytes=1)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SeekScenario:
+class SeekScenario(Scenario):
     """What happens.
 
     Attributes:
@@ -63,16 +62,18 @@ class SeekScenario:
         reports: each tenure reports its checkpoint at the end.
         partition: this segment is dropped once the first tenure has saved it; 0 for none.
         drops: the collection is dropped, and a tenure that has stored all has its channel dropped.
+        failures: how many writes of the coordinator fail.
     """
 
-    nodes: tuple[str, ...]
-    rows: tuple[SegmentId, ...]
-    saves: tuple[SegmentId, ...]
-    eager: bool
-    checkpoint: bool
-    reports: bool
-    partition: SegmentId
-    drops: bool
+    nodes: tuple[str, ...] = ("a", "b")
+    rows: tuple[SegmentId, ...] = (1, 2)
+    saves: tuple[SegmentId, ...] = (2, 1)
+    eager: bool = False
+    checkpoint: bool = False
+    reports: bool = False
+    partition: SegmentId = 0
+    drops: bool = False
+    failures: int = 0
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -98,16 +99,12 @@ class SeekScenario:
 
 
 class SeekProgram(RefiningProgram):
-    """One coordinator, and the tenures of its nodes.
+    """One coordinator, and the tenures of its nodes."""
 
-    Args:
-        scenario: what happens.
-        failures: how many writes of the coordinator fail.
-    """
-
-    def __init__(self, scenario: SeekScenario, *, failures: int) -> None:
+    def __init__(self, scenario: SeekScenario) -> None:
         super().__init__(_abstraction(scenario))
-        self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(storage_failures=failures))
+        faults = FaultBudget(storage_failures=scenario.failures)
+        self.settings = Settings(clock=ClockOrder.UNTIMED, faults=faults)
         self.scenario = scenario
         self.tenures = [Tenure(scenario.segments) for _ in scenario.nodes]
         self.epochs, self.seen, self.ended = 0, 0, False
@@ -296,27 +293,4 @@ def _abstraction(scenario: SeekScenario) -> Abstraction:
     return Abstraction(scenario.instance(), values, ignored=("faults",))
 
 
-def seek(
-    *,
-    nodes: Sequence[str] = ("a", "b"),
-    rows: Sequence[SegmentId] = (1, 2),
-    saves: Sequence[SegmentId] = (2, 1),
-    eager: bool = False,
-    checkpoint: bool = False,
-    reports: bool = False,
-    partition: SegmentId = 0,
-    drops: bool = False,
-    failures: int = 0,
-) -> SeekProgram:
-    """A program by plain arguments: see ``SeekScenario`` and ``SeekProgram``."""
-    scenario = SeekScenario(
-        nodes=tuple(nodes),
-        rows=tuple(rows),
-        saves=tuple(saves),
-        eager=eager,
-        checkpoint=checkpoint,
-        reports=reports,
-        partition=partition,
-        drops=drops,
-    )
-    return SeekProgram(scenario, failures=failures)
+seek = program(SeekProgram, SeekScenario)

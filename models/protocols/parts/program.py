@@ -39,7 +39,6 @@ from tidemark.models.protocols.parts.ports import (
     Transit,
 )
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
-from tidemark.models.protocols.queries.searches import NoEdge
 from tidemark.models.protocols.reads.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
@@ -232,7 +231,8 @@ class PartsProgram(RefiningProgram):
         )
         self.readers[number] = requests
         supervisor.spawn(functools.partial(requests.follow, self.transit.proxy()), "results")
-        reads = ChannelReads(oracle=NoEdge(), clock=NoEdge(), requests=requests, config=ReaderConfig())
+        unused: Any = None  # no read here asks oracle or clock
+        reads = ChannelReads(oracle=unused, clock=unused, requests=requests, config=ReaderConfig())
         await self.transit.gate.operation("come", self._all_are_here, lambda: None)
         for step in self.scenario.clients[number]:
             kind, _, what = step.partition(" ")

@@ -207,9 +207,7 @@ class WithoutTheLock(CoordinatorRestarts):
 
 
 class SavesComeAgain(Flush):
-    """Each save that a node has sent may come any number of times, and late, beside other saves. Saves of a
-    replaced node are refused.
-    """
+    """A sent save may come any number of times, and late. Saves of a replaced node are refused."""
 
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
 
@@ -256,9 +254,7 @@ class SavesComeAgain(Flush):
 
     @lemma(source="facts 7.6, 10.2; B19")
     def what_was_sent_is_recorded_or_under_way(s):
-        """With the fence: a save that was sent is recorded with its mark, or its task is under way with the
-        same rows.
-        """
+        """With the fence: a sent save is recorded with its mark, or its task is under way with its rows."""
         return forall(
             s.Segment,
             s.Position,

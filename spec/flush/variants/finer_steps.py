@@ -30,9 +30,7 @@ from tidemark.spec.language import (
 
 
 class LateSaves(Flush):
-    """A replaced node, alive or dead, has a save of each segment on the way. The new node knows the
-    coordinator's records as of its own start.
-    """
+    """A replaced node has a save of each segment on the way. The new one knows the records of its start."""
 
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
     SAVED_AT_ONCE: Bool = option(True)  # the owner is looked at and the save recorded in one step
@@ -130,9 +128,7 @@ class StoreInSteps(Flush):
 
 
 class OldNodeLivesOn(Flush):
-    """A replaced node still reports checkpoints of its own memory. Its saves are refused, so it keeps its
-    rows.
-    """
+    """A replaced node still reports its own checkpoints. Its saves are refused, so it keeps its rows."""
 
     lives: Bool = False
     theirs: Set[Flush.Position] = False  # rows that it holds, or will consume

@@ -35,9 +35,7 @@ class NoTickerTicksStop(TicksStop):
 
 
 class CallbackKeepsOwnPosition(Flush):
-    """A merged task keeps the larger position but the newer callback, whose closure holds its own position
-    (hazard 20).
-    """
+    """A merged task keeps the larger position; its newer callback has a position of its own (hazard 20)."""
 
     callback: Flush.Position = 0
     sent_callback: Flush.Position = 0
@@ -78,9 +76,7 @@ class CallbackKeepsOwnPositionNoInFlight(CallbackKeepsOwnPosition):
 
 
 class Close(Flush):
-    """The close message: the time-tick node submits a last checkpoint and the process ends without waiting
-    (hazard 13).
-    """
+    """The close message: the time-tick node submits a last checkpoint without waiting (hazard 13)."""
 
     closing: Bool = False
     closing_position: Flush.Position = 0
@@ -104,9 +100,7 @@ class Close(Flush):
 
 
 class MissingSegmentButNoLateRow(Flush):
-    """A sync task that finds its segment removed reports success, but no row follows a seal (hazard 17, the
-    harmless half).
-    """
+    """A sync task of a removed segment reports success, but no row follows a seal (hazard 17, harmless)."""
 
     @action(source="facts 7.6")
     def skip_missing(s, segment: Flush.Segment, end: Flush.Position):

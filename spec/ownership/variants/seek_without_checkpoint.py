@@ -185,9 +185,7 @@ class Seek(Ownership):
 
     @lemma(source="facts 10.2, 10.4")
     def who_has_no_position_begins_later(s):
-        """Without a checkpoint: the missing rows of a segment are behind its position, or, if it has none,
-        behind all positions.
-        """
+        """Without a checkpoint missing rows are behind their segment's position, or behind all positions."""
         return forall(
             s.Segment,
             s.Position,

@@ -5,9 +5,7 @@ from tidemark.spec.parts import Parts
 
 
 def accounts_for(s, q, w):
-    """The answer shows the write: a row, unless it was deleted since; of a delete, no older row of its
-    key.
-    """
+    """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
     no_older_row = forall(
         s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
     )

@@ -131,9 +131,7 @@ class ChannelByChannel(Proxy):
 
     @invariant(source="hazard 27; B8")
     def no_ghost_is_tracked(s):
-        """Every timestamp of the statistics is that of a task that has not ended there, and is committed or
-        about to be.
-        """
+        """Tracked timestamps are of tasks that have not ended there and are committed, or about to be."""
         return forall(
             s.Channel,
             s.Ts,

@@ -28,9 +28,7 @@ from tidemark.spec.reads import Reads
 
 
 class HandOver(Reads):
-    """A read asks one replica after the other with the same guarantee, none of them twice, and takes no rows
-    along.
-    """
+    """A read asks replicas one by one with the same guarantee, none twice, and takes no rows along."""
 
     at: Map[Reads.Read, Reads.Replica] = anything  # whom it asks now; ``replica`` is whom it asks first
     left: Set[Reads.Read, Reads.Replica] = False  # whom it has asked in vain
@@ -84,9 +82,7 @@ class HandOver(Reads):
 
     @reachable(after="answer", source="facts 6.3")
     def a_read_is_answered_elsewhere(before, after, q):
-        """The replica that a strong read asked first has stopped; another one shows it an acknowledged
-        row.
-        """
+        """The first replica of a strong read has stopped; another one shows it an acknowledged row."""
         return all_of(
             after.stopped[after.replica[q]],
             ~after.stopped[after.at[q]],
@@ -253,9 +249,7 @@ class InPieces(HandOver):
 
     @lemma(source="facts 6.1")
     def what_is_collected_is_of_one_moment(s):
-        """A piece has exactly the rows that are visible at the moment of its read; without a read there is
-        none.
-        """
+        """A piece has exactly the rows visible at the moment of its read; without a read there is none."""
         return forall(
             s.Read,
             lambda q: implies(s.progress[q] != "reading", ~s.has_growing[q] & ~s.has_sealed[q]),

@@ -10,7 +10,9 @@ from tidemark.spec.language import (
     Map,
     Set,
     action,
+    all_of,
     each,
+    exists,
     forall,
     implies,
     ite,
@@ -172,5 +174,48 @@ class RestartInSteps(TimeTick):
                 & implies(s.listed[p], ~s.fenced[p] & ((p == s.ddl) | (s.session[p] != "none")))
                 & implies(s.serves[p] & ~s.listed[p], s.session[p] == "expired")
                 & implies((s.start == "second") & s.serves[p] & ~s.listed[p], s.fenced[p]),
+            ),
+        )
+
+
+class OlderAnswers(TimeTick):
+    """A coordinator that was followed still takes reports: a pause, or a lease whose end it has not noticed.
+
+    It watches the sessions as its successor does, so that it knows proxies which its successor has not
+    learned. Before it admits a proxy it asks the store whether it is still the newest coordinator.
+    """
+
+    ASKS: Bool = option(True)  # it asks before it admits; else what it remembers is enough
+
+    older: Bool = False  # a coordinator that was followed still answers
+    admits: Set[TimeTick.Source] = False  # it was the newest one when it asked; the proxy was registered
+
+    def crash_coordinator(s):
+        s.older = True
+        super().crash_coordinator()
+
+    @action(source="facts 2.4, 4")
+    def ask_to_admit(s, p: TimeTick.Source):
+        """The store answers the older coordinator: no other one has begun."""
+        require(s.older & ~s.up)
+        require((p != s.ddl) & (s.session[p] == "registered"))
+        s.admits[p] = True
+
+    @action(source="facts 2.4, 4")
+    def accept_by_the_older(s, p: TimeTick.Source):
+        """The older coordinator takes a report at any later time, and the proxy serves."""
+        require(s.older & (p != s.ddl))
+        require(s.admits[p] | (~s.ASKS & (s.session[p] == "registered")))
+        require(exists(s.Channel, lambda c: s.promised[p, c] > 0))
+        s.serves[p] = True
+
+    @lemma(source="facts 2.4, 4")
+    def admitted_sources_are_known_or_refused(s):
+        """The successor lists the sessions after the question: it has learned the source, or fenced it."""
+        return forall(
+            s.Source,
+            lambda p: implies(
+                s.admits[p],
+                all_of(p != s.ddl, s.session[p] != "none", implies(s.up, s.known[p] | s.fenced[p])),
             ),
         )

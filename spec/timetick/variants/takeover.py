@@ -117,9 +117,7 @@ class TakesOverLogByLog(TimeTick):
 
     @lemma(source="facts 3.4, 4")
     def messages_begin_at_sources_that_serve(s):
-        """A begun message belongs to a source that took writes, or is on its way to a log that does not
-        refuse the predecessor yet.
-        """
+        """A begun message is of a source that took writes, or on its way to a log without the fence."""
         return forall(
             s.Message,
             lambda m: implies(
@@ -247,9 +245,7 @@ class DdlLogByLog(TakesOverLogByLog):
 
     @reachable(after="close_log", source="B46; hazard 11")
     def a_message_stays_in_one_log_alone(before, after, c):
-        """The coordinator crashed between two logs, and the second refuses the message: all or none is not
-        promised.
-        """
+        """The coordinator crashed between two logs: the message stays in one alone."""
         return exists(
             after.Message,
             after.Message,

@@ -18,16 +18,17 @@ BAD, PINS = ExitCode.BAD_INPUT, ExitCode.VACUOUS_OR_UNPINNED
 
 IN_THE_MANIFEST = [
     # what is replaced, by what, exit status, words of the message
-    ("[[instance]]", "[[instances]]", BAD, "instances"),
+    ("[instance.tiny]", "[instances.tiny]", BAD, "instances"),
+    ("[instance.tiny]", '[[instance]]\nname = "tiny"', BAD, r"write  [instance.NAME]"),
     ('expect = { every = "holds" }', 'expect = { every = "holds" }\nbound = 1', BAD, "bound"),
-    ('name = "tiny"', "name = 7", BAD, "name"),
+    ("[instance.tiny]", '[instance."a tiny one"]', BAD, "name"),
     ('expect = { every = "holds" }', 'expect = { every = "maybe" }', BAD, "every"),
     ('["interpreted"]', '["explorer"]', BAD, "engines"),
     ('["interpreted"]', '"interpreted"', BAD, "engines"),
     ('["interpreted"]', "[]", BAD, "engines"),
-    ('name = "tiny"', 'name = "tiny"\ntier = "medium"', BAD, "tier"),
-    ('name = "tiny"', 'name = "tiny"\ncounts = { distinct = 1.5 }', BAD, "distinct"),
-    ('name = "tiny"', 'name = "tiny"\ncounts = { distinct = -1 }', BAD, "distinct"),
+    ("[instance.tiny]", '[instance.tiny]\ntier = "medium"', BAD, "tier"),
+    ("[instance.tiny]", "[instance.tiny]\ncounts = { distinct = 1.5 }", BAD, "distinct"),
+    ("[instance.tiny]", "[instance.tiny]\ncounts = { distinct = -1 }", BAD, "distinct"),
     ('protocol = "NAME:Doors"', "", BAD, "protocol"),
     ('protocol = "NAME:Doors"', 'protocol = "NAME"', BAD, "module:Class"),
     ('protocol = "NAME:Doors"', 'protocol = "NAME:Door"', BAD, "Door"),
@@ -44,12 +45,12 @@ IN_THE_MANIFEST = [
     ("Door = 1", "Door = 1, Gate = 1", BAD, "Gate"),
     ("Number = 1", "Number = [3, 1]", BAD, "Number"),
     ("Number = 1", "Number = 100000000000000000000000", BAD, "Number"),
-    ('name = "tiny"', 'name = "tiny"\nconstants = { LIMIT = 1 }', BAD, "LIMIT"),
-    ('name = "tiny"', 'name = "tiny"\nsymmetry = ["Gate"]', BAD, "symmetry"),
-    ('name = "tiny"', 'name = "tiny"\nsymmetry = ["Number"]', BAD, "Number"),
+    ("[instance.tiny]", "[instance.tiny]\nconstants = { LIMIT = 1 }", BAD, "LIMIT"),
+    ("[instance.tiny]", '[instance.tiny]\nsymmetry = ["Gate"]', BAD, "symmetry"),
+    ("[instance.tiny]", '[instance.tiny]\nsymmetry = ["Number"]', BAD, "Number"),
     ("[properties]", "[properties", BAD, "TOML"),
     (MANIFEST, "", BAD, "name"),
-    (MANIFEST, MANIFEST + MANIFEST[MANIFEST.index("[[instance]]") :], BAD, "tiny"),
+    (MANIFEST, MANIFEST + MANIFEST[MANIFEST.index("[instance.tiny]") :], BAD, "tiny"),
 ]
 
 IN_A_LINE = [
@@ -109,7 +110,7 @@ IN_A_COMMAND = [
     (["export", "tests.protocols.lights:Lights", "--to", "tla", "--constant", "X"], BAD, "'X'"),
     (["report", "--build", "absent"], BAD, "absent"),
     (["compare", "one.json", "two.json"], BAD, "one.json"),
-    (["findings", "nothing"], BAD, "nothing"),
+    (["findings", "nothing-like-it"], BAD, "nothing-like-it"),
     (["argument", "nothing", "MANIFEST"], BAD, "nothing"),
     (["actions", "nothing"], BAD, "nothing"),
     (["show", "origins", "nothing"], BAD, "known: aliases, allocation,"),

@@ -63,8 +63,7 @@ protocol = "NAME:Doors"
 [properties]
 invariant = ["doors.all_shut"]
 
-[[instance]]
-name = "tiny"
+[instance.tiny]
 engines = ["interpreted"]
 bounds = { Door = 1, Number = 1 }
 expect = { every = "holds" }
@@ -158,8 +157,7 @@ class Adapter:
     def close(self): pass
 """
 CONFORM = """
-[[conform]]
-name = "driven"
+[conform.driven]
 instance = "tiny"
 adapter = "NAME:Adapter"
 claims = ["conformance"]
@@ -401,8 +399,7 @@ def test_a_program_that_ends_the_process(tmp_path, monkeypatch, capsys):
 
 
 INTERLEAVED = """
-[[interleave]]
-name = "ends"
+[interleave.ends]
 program = "NAME:program"
 claims = ["no-deadlock"]
 expect = { every = "holds" }

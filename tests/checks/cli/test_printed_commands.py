@@ -107,28 +107,24 @@ protocol = "doors:Doors"
 [properties]
 invariant = ["doors.one_is_shut"]
 
-[[proof]]
-name = "any-size"
+[proof.any-size]
 protocol = "doors:Doors"
 expect = { every = "proved" }
 
-[[instance]]
-name = "tiny"
+[instance.tiny]
 protocol = "doors:Doors"
 engines = ["interpreted", "explore", "distribute"]
 bounds = {}
 expect = { every = "holds" }
 counts = { distinct = 4 }
 
-[[interleave]]
-name = "tiny-every-order"
+[interleave.tiny-every-order]
 program = "doors:race"
 claims = ["execution"]
 expect = { every = "holds" }
 counts = { final_states = 1 }
 
-[[conform]]
-name = "conform-idle-tail"
+[conform.conform-idle-tail]
 instance = "tiny"
 adapter = "doors:Adapter"
 claims = ["conformance"]
@@ -177,8 +173,7 @@ protocol = "wheels:Wheels"
 [properties]
 invariant = ["wheels.counted"]
 
-[[instance]]
-name = "many"
+[instance.many]
 engines = ["explore"]
 bounds = { Place = 400 }
 expect = { every = "holds" }

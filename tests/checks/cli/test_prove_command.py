@@ -38,7 +38,7 @@ def test_a_limit_for_proofs_of_a_manifest(tmp_path, monkeypatch, capsys):
     file = tmp_path / "cycle.toml"
     file.write_text(
         f'name = "cycle"\nprotocol = "{ODD}:Cycle"\n[properties]\ninvariant = ["cycle.never_five"]\n'
-        f'[[proof]]\nname = "any"\nprotocol = "{ODD}:Cycle"\ntimeout_s = 7\nexpect = {{ every = "proved" }}\n'
+        f'[proof.any]\nprotocol = "{ODD}:Cycle"\ntimeout_s = 7\nexpect = {{ every = "proved" }}\n'
     )
     seen = []
 

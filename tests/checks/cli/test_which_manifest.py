@@ -20,12 +20,10 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import SUITE, ManifestError, chosen_manifests, manifest_files
 
 ENTRIES = """
-[[proof]]
-name = "any-size"
+[proof.any-size]
 expect = { every = "proved" }
 
-[[instance]]
-name = "small"
+[instance.small]
 engines = ["interpreted", "explore"]
 bounds = { Door = 1, Number = 1 }
 expect = { every = "holds" }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import socket
 from typing import Any
 
@@ -123,3 +124,20 @@ def test_an_entry_is_walked_or_driven(given: dict[str, str]):
     entry = {"name": "a", "claims": ["conformance"], "expect": {"every": "holds"}, **given}
     with pytest.raises(ManifestError, match="needs either 'program', or 'instance' and 'adapter'"):
         parse(plain | {"conform": [entry]}, file="a.toml")
+
+
+@pytest.mark.parametrize(
+    ("reaches", "problem"),
+    [
+        ({"register": 1.0}, ""),
+        ({"forget": 1.0}, r"forget in \d+ of 12 walks, and 100% of them must have it"),
+        ({"nothing": 0.1}, r"the entry reaches 'nothing', which is no action and no witness"),
+    ],
+)
+def test_a_step_that_too_few_walks_have_had_is_a_problem(reaches, problem):
+    whole = {"lives": [1, 1], "compactions": 1, "crashes": 1}
+    entry = _entry(constants=whole, reaches=reaches, steps=12 if problem else 80)
+    found = _verdicts(entry)[COVERAGE]
+    assert found.outcome is (Outcome.REFUTED if problem else Outcome.HOLDS)
+    assert re.search(problem, found.reason)
+    assert problem or found.notes == ("register in 12 of 12 walks",)

@@ -73,7 +73,10 @@ def zap(entry: str) -> str:
     """The same entry as ``log.format: json`` has it."""
     stamp, level, caller, message, *rest = entry[1:-1].split("] [")
     fields = dict(one.partition("=")[::2] for one in rest)
-    values = {name: int(value) if value.isdigit() else value.strip('"') for name, value in fields.items()}
+    values = {
+        name: json.loads(value) if value[:1] in '"0123456789' and "/" not in value else value
+        for name, value in fields.items()
+    }
     head = {"level": level, "time": stamp, "caller": caller, "message": message.strip('"')}
     return json.dumps(head | values)
 
@@ -101,11 +104,18 @@ def table(lines: list[str]) -> bytes:
     return made.getvalue().encode()
 
 
+def loki_server(lines: list[str]) -> bytes:
+    values = [[str(number), entry] for number, entry in enumerate(lines)]
+    data = {"resultType": "streams", "result": [{"stream": {"pod": "m-0"}, "values": values}]}
+    return json.dumps({"status": "success", "data": data}, indent=2).encode()
+
+
 FORMS: dict[str, Form] = {
     "bz2": lambda lines: bz2.compress(text(lines)),
     "zst": lambda lines: pa.compress(text(lines), codec="zstd", asbytes=True),
     "utf-16": lambda lines: text(lines).decode().encode("utf-16"),
     "with a mark of order": lambda lines: b"\xef\xbb\xbf" + text(lines),
+    "without a last end": lambda lines: text(lines)[:-1],
     "of Windows": lambda lines: text(lines).replace(b"\n", b"\r\n"),
     "tar": tar,
     "tar.zst": lambda lines: pa.compress(tar(lines), codec="zstd", asbytes=True),
@@ -117,7 +127,10 @@ FORMS: dict[str, Form] = {
     "zap with another time": each(iso),
     "journald": each(journald),
     "loki": each(lambda entry: json.dumps({"labels": {"pod": "m-0", "container": "milvus"}, "line": entry})),
+    "loki's server": loki_server,
+    "grafana": lambda lines: json.dumps([{"line": one, "fields": {"pod": "m"}} for one in lines]).encode(),
     "csv": table,
+    "csv with semicolons": lambda lines: table(lines).replace(b",", b";"),
     "two on a line": lambda lines: text([lines[0] + lines[1], *lines[2:]]),
     "beside etcd": lambda lines: text([f"milvus | {one}\netcd | {ETCD}" for one in lines]),
 }  # fmt: skip

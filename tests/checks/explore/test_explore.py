@@ -93,8 +93,7 @@ protocol = "tests.protocols.small:Lock"
 invariant = ["lock.exclusion"]
 leads_to = ["lock.served", "lock.asked"]
 
-[[instance]]
-name = "alike"
+[instance.alike]
 protocol = "tests.protocols.small:Lock"
 engines = ["ENGINE"]
 bounds = { Process = 4 }

@@ -17,8 +17,7 @@ MANIFEST = """\
 name = "NAME"
 protocol = "NAME:Doors"
 
-[[instance]]
-name = "tiny"
+[instance.tiny]
 engines = ["interpreted"]
 bounds = { Door = 1, Number = 1 }
 expect = { refuted = ["doors.all_shut"] }  # it is wrong on purpose
@@ -119,6 +118,17 @@ def test_what_is_not_exercised_is_locked(tmp_path, capsys):
     assert read_verdicts(verdicts_file(path)) == {PLACE: locked}
 
 
+def test_a_witness_that_is_not_reached_is_locked_and_named(tmp_path, capsys):
+    text = MANIFEST.replace("interpreted", "explore").replace("all_shut", "pushed_once")
+    text = text.replace('expect = { refuted = ["doors.pushed_once"] }', "")
+    name, path = folder_with(tmp_path, manifest=text, line="require(s.pushed > 1)")
+    assert pinned(path) == ExitCode.AS_EXPECTED
+    assert f"{name}: instance tiny: does not exercise doors.pushed_once" in capsys.readouterr().out
+    assert load(path).instance[0].skip == {"doors.pushed_once": "as the lock says"}
+    assert pinned(path, "--counts") == ExitCode.AS_EXPECTED, "it is looked for again"
+    assert "counts as before" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -146,6 +156,7 @@ def test_a_lock_says_what_was_written_into_it(tmp_path):
         ("instance", "a"): Locked({"distinct": 1, "depth": 2}, ("vacuity.action.x", "vacuity.variable.y")),
         ("interleave", "b.c"): Locked({"executions": 0}),
         ("interleave", "d"): Locked({}, ("vacuity.action.x",)),
+        ("interleave", "e"): Locked({"steps": 1}, ("vacuity.action.x",), ("x.is_reached", "x.too")),
     }
     file = tmp_path / "x.verdicts.lock"
     file.write_text(verdicts_text("x", lines.items()))

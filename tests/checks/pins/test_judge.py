@@ -118,7 +118,7 @@ def test_a_judge_that_says_yes_is_found_out(monkeypatch: pytest.MonkeyPatch, pin
 @pytest.mark.parametrize("path", manifest_files(), ids=lambda path: path.parent.name)
 def test_every_protocol_compares_its_pins_and_sees_them_refuted(path: Path) -> None:
     content = load(path)
-    assert any(entry.compares(content.protocol) for entry in content.pins), "add a [[pins]] entry"
+    assert any(entry.compares(content.protocol) for entry in content.pins), "add a [pins.NAME] entry"
     assert [entry.expect.refuted for entry in content.pins if entry.flipped] == [(next(iter(content.kinds)),)]
     assert {pin.id for pin in read_lock(lock_file(path)) if pin.of_variant} == set(content.variants())
 

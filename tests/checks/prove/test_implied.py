@@ -126,11 +126,10 @@ protocol = "tests.protocols_proof.implied:{name}"
 [properties]
 invariant = ["counter.at_most_three", "counter.at_most_five"{more}]
 lemma = ["counter.below_seven"]
-[[proof]]
-name = "any"
+[proof.any]
 expect = {{ every = "proved" }}
 counts = {counts}
-[proof.implied]
+[proof.any.implied]
 {implied}
 """
 

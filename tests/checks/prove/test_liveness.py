@@ -132,13 +132,11 @@ protocol = "{ranked}:Mail"
 [properties]
 lemma = ["mail.numbers_are_given", "mail.every_number_has_its_letter"]
 leads_to = ["mail.letters_arrive"]
-[[proof]]
-name = "any-size"
+[proof.any-size]
 liveness = ["mail.letters_arrive"]
 expect = {{ every = "proved" }}
 counts = {{ obligations = {count} }}
-[[proof]]
-name = "must-fail"
+[proof.must-fail]
 protocol = "{ranked}:StandsStill"
 claims = []
 liveness = ["mail.letters_arrive"]

@@ -24,8 +24,7 @@ invariant = ["ticketlock.one_inside"]
 lemma = ["ticketlock.inside_is_called", "ticketlock.numbers_differ", "ticketlock.numbers_were_drawn"]
 transition_invariant = ["ticketlock.called_in_order"]
 reachable = ["ticketlock.two_wait"]
-[[proof]]
-name = "skips"
+[proof.skips]
 protocol = "{locks}:SkipsNumbers"
 expect = {{ every = "refuted" }}
 claims = []

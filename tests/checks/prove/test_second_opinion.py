@@ -109,8 +109,7 @@ invariant = ["ticketlock.one_inside"]
 lemma = ["ticketlock.inside_is_called", "ticketlock.numbers_differ", "ticketlock.numbers_were_drawn"]
 transition_invariant = ["ticketlock.called_in_order"]
 reachable = ["ticketlock.two_wait"]
-[[proof]]
-name = "lock"
+[proof.lock]
 expect = {{ every = "proved" }}
 second_opinion = true
 counts = {{ obligations = 19{agreement} }}

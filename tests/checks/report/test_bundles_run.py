@@ -83,14 +83,12 @@ protocol = "lamps:Lamps"
 invariant = ["lamps.never_both"]
 leads_to = ["lamps.goes_out", "lamps.stops"]
 
-[[instance]]
-name = "pair"
+[instance.pair]
 engines = ["interpreted", "explore"]
 bounds = { Lamp = 2, Step = 1 }
 expect = { every = "holds" }
 
-[[interleave]]
-name = "every-order"
+[interleave.every-order]
 program = "lamps:race"
 claims = ["execution"]
 expect = { every = "holds" }

@@ -27,7 +27,7 @@ def manifest(folder):
     lines = [f"{kind} = {json.dumps(ids)}" for kind, ids in pinned.items()]
     path = folder / "locks.toml"
     head = ['name = "locks"', f'protocol = "{LOCK}"', "[properties]", *lines]
-    entry = ["[[proof]]", 'name = "lock"', f'protocol = "{LOCK}"', 'expect = { every = "proved" }']
+    entry = ["[proof.lock]", f'protocol = "{LOCK}"', 'expect = { every = "proved" }']
     entry.append("counts = { obligations = 19 }")
     path.write_text("\n".join([*head, *entry]))
     return path

@@ -21,8 +21,7 @@ protocol = "tests.protocols.small:Handover"
 [properties]
 invariant = ["{CLAIM}"]
 
-[[instance]]
-name = "two"
+[instance.two]
 engines = ["interpreted"]
 bounds = {{ Server = 2, Time = 1 }}
 expect = {{ every = "holds" }}

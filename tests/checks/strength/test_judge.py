@@ -117,6 +117,6 @@ def test_every_protocol_is_looked_at_whole_and_sees_an_idle_part_refuted() -> No
         content = load(path)
         looked_at = [entry for entry in content.strength if entry.parts == "claims"]
         own = [entry for entry in looked_at if entry.expect.every.value == "holds"]
-        assert [entry.claims for entry in own] == [()], f"{path}: add one [[strength]] entry"
+        assert [entry.claims for entry in own] == [()], f"{path}: add one [strength.NAME] entry"
         others = [entry for entry in looked_at if entry.expect.every.value == "refuted"]
-        assert others or not own[0].idle, f"{path}: add a [[strength]] entry that leaves out an idle part"
+        assert others or not own[0].idle, f"{path}: add a [strength.NAME] entry that leaves out an idle part"

@@ -52,15 +52,13 @@ name = "door"
 protocol = "doors:Door"
 [properties]
 invariant = ["door.it_rings"]
-[[instance]]
-name = "one-door"
+[instance.one-door]
 protocol = "doors:Door"
 engines = ["interpreted"]
 bounds = {}
 expect = { every = "holds" }
 counts = { distinct = 3, generated = 4, depth = 3 }
-[[instance]]
-name = "another"
+[instance.another]
 protocol = "rooms:Room"
 engines = ["interpreted"]
 bounds = {}

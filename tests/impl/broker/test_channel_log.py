@@ -1,10 +1,11 @@
 """The log of a physical channel: order, fences, appends that are settled, what a crash leaves."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams, ProxyStreams
 from tidemark.impl.broker.channel_log import ChannelLog, read_entries
 from tidemark.impl.errors import CorruptDataError, RpcError, RpcTimeoutError, UnknownChannelError
@@ -53,20 +54,17 @@ class SlowFiles(SystemFiles):
         await super().sync(path)
 
 
-def with_broker(scenario, tmp_path, **options):
-    """Run a scenario with a broker of one channel."""
-
-    async def whole():
-        supervisor = Supervisor()
-        broker = Broker(tmp_path, [CHANNEL], **options)
-        await broker.start(supervisor.spawn)
-        try:
-            await scenario(broker)
-            supervisor.check()
-        finally:
-            await supervisor.stop()
-
-    run(whole())
+@asynccontextmanager
+async def running(tmp_path, **options):
+    """A broker of one channel."""
+    supervisor = Supervisor()
+    broker = Broker(tmp_path, [CHANNEL], **options)
+    await broker.start(supervisor.spawn)
+    try:
+        yield broker
+        supervisor.check()
+    finally:
+        await supervisor.stop()
 
 
 @pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
@@ -79,39 +77,33 @@ def test_what_is_no_message_is_refused():
         decode(["row", 1])
 
 
-def test_entries_come_back_in_order_and_after_a_restart(tmp_path):
-    async def first(broker):
+async def test_entries_come_back_in_order_and_after_a_restart(tmp_path):
+    async with running(tmp_path) as broker:
         log = broker.log(CHANNEL)
         places = await asyncio.gather(*(log.append(3, message) for message in MESSAGES))
         assert places == [1, 2, 3, 4]
         assert [entry.message for entry in await broker.read(CHANNEL, 1)] == list(MESSAGES)
-
-    async def second(broker):
+    async with running(tmp_path) as broker:
         assert broker.log(CHANNEL).last_tick == 6
         assert await broker.log(CHANNEL).append(3, Tick(9)) == 5
         assert [entry.place for entry in await broker.read(CHANNEL, 4)] == [4, 5]
         found = await read_entries(tmp_path, CHANNEL)
         assert [(entry.place, entry.source) for entry in found] == [(n, 3) for n in range(1, 6)]
 
-    with_broker(first, tmp_path)
-    with_broker(second, tmp_path)
 
-
-def test_a_reader_waits_until_there_is_something(tmp_path):
-    async def scenario(broker):
+async def test_a_reader_waits_until_there_is_something(tmp_path):
+    async with running(tmp_path) as broker:
         reading = asyncio.create_task(broker.read(CHANNEL, 1))
         await settle()
         assert not reading.done()
         await broker.log(CHANNEL).append(1, Tick(2))
         assert [entry.message for entry in await reading] == [Tick(2)]
 
-    with_broker(scenario, tmp_path)
 
-
-def test_what_arrives_during_a_write_shares_the_next_line(tmp_path):
+async def test_what_arrives_during_a_write_shares_the_next_line(tmp_path):
     files = SlowFiles()
 
-    async def scenario(broker):
+    async with running(tmp_path, files=files) as broker:
         log = broker.log(CHANNEL)
         await log.append(1, Tick(1))
         files.may.clear()
@@ -123,31 +115,23 @@ def test_what_arrives_during_a_write_shares_the_next_line(tmp_path):
         lines = log_file(tmp_path, CHANNEL).read_bytes().splitlines()
         assert len(lines) <= 3
 
-    with_broker(scenario, tmp_path, files=files)
 
-
-def test_a_torn_line_is_cut_off_and_its_entries_with_it(tmp_path):
-    async def first(broker):
+async def test_a_torn_line_is_cut_off_and_its_entries_with_it(tmp_path):
+    async with running(tmp_path) as broker:
         await broker.log(CHANNEL).append(1, Tick(1))
-
-    async def second(broker):
-        assert await broker.log(CHANNEL).append(1, Tick(3)) == 2
-
-    with_broker(first, tmp_path)
     file = log_file(tmp_path, CHANNEL)
     file.write_bytes(file.read_bytes() + b'00000000 [[2,1,["tick",2]],[3,1,')
-    with_broker(second, tmp_path)
+    async with running(tmp_path) as broker:
+        assert await broker.log(CHANNEL).append(1, Tick(3)) == 2
 
-    async def third(broker):
+    async with running(tmp_path) as broker:
         assert [entry.message for entry in await broker.read(CHANNEL, 1)] == [Tick(1), Tick(3)]
 
-    with_broker(third, tmp_path)
 
-
-def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
+async def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
     files = SlowFiles()
 
-    async def scenario(broker):
+    async with running(tmp_path, files=files) as broker:
         log = broker.log(CHANNEL)
         await log.append(1, Tick(1))
         files.may.clear()
@@ -167,13 +151,11 @@ def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
         assert not log.waiting
         assert await log.append(8, Tick(5)) == 3
 
-    with_broker(scenario, tmp_path, files=files)
 
-
-def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
+async def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
     files = SlowFiles()
 
-    async def scenario(broker):
+    async with running(tmp_path, files=files) as broker:
         streams = ProxyStreams(broker, 7)
         messages = [Message(CHANNEL, ts, encode_text(insert(ts, ts))) for ts in (11, 12)]
         files.may.clear()
@@ -190,14 +172,12 @@ def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
             await streams.append(messages[1], deadline=1.0)
         assert [entry.message.ts for entry in await broker.read(CHANNEL, 1)] == [11]
 
-    with_broker(scenario, tmp_path, files=files)
 
-
-def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
+async def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
     """A tick of the earlier one that is on its way counts."""
     files = SlowFiles()
 
-    async def scenario(broker):
+    async with running(tmp_path, files=files) as broker:
         old = CoordinatorStreams(broker)
         assert await old.last_tick(CHANNEL) == 0
         files.may.clear()
@@ -215,44 +195,35 @@ def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
         with pytest.raises(RpcError, match="refuses source"):
             await old.append(DdlMessage(7, SHARD, "create"))
         await new.append(DdlMessage(8, SHARD, "create"))
-
-    async def later(broker):
+    async with running(tmp_path) as broker:
         assert CoordinatorStreams(broker).source == -3
 
-    with_broker(scenario, tmp_path, files=files)
-    with_broker(later, tmp_path)
+
+async def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
+    supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
+    await broker.start(supervisor.spawn)
+    for channel, coordinator in (("a", -3), ("b", -5)):
+        await broker.log(channel).follow(coordinator)
+        await broker.log(channel).append(coordinator, Tick(1))
+    assert broker.next_coordinator() == -6
+    await broker.fence(7)
+    for log in broker.logs.values():
+        with pytest.raises(RpcError, match="refuses source 7"):
+            await log.append(7, Tick(2))
+    with pytest.raises(UnknownChannelError, match="known: a, b"):
+        broker.log("c")
+    again = Broker(tmp_path, ["a", "b"])
+    await again.start(supervisor.spawn)
+    assert again.next_coordinator() == -6
+    await supervisor.stop()
 
 
-def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
-    async def scenario():
-        supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
-        await broker.start(supervisor.spawn)
-        for channel, coordinator in (("a", -3), ("b", -5)):
-            await broker.log(channel).follow(coordinator)
-            await broker.log(channel).append(coordinator, Tick(1))
-        assert broker.next_coordinator() == -6
-        await broker.fence(7)
-        for log in broker.logs.values():
-            with pytest.raises(RpcError, match="refuses source 7"):
-                await log.append(7, Tick(2))
-        with pytest.raises(UnknownChannelError, match="known: a, b"):
-            broker.log("c")
-        again = Broker(tmp_path, ["a", "b"])
-        await again.start(supervisor.spawn)
-        assert again.next_coordinator() == -6
-        await supervisor.stop()
-
-    run(scenario())
-
-
-def test_a_gap_in_a_log_is_damage(tmp_path):
-    async def first(broker):
+async def test_a_gap_in_a_log_is_damage(tmp_path):
+    async with running(tmp_path) as broker:
         for ts in (1, 2, 3):
             await broker.log(CHANNEL).append(1, Tick(ts))
-
-    with_broker(first, tmp_path)
     file = log_file(tmp_path, CHANNEL)
     lines = file.read_bytes().splitlines(keepends=True)
     file.write_bytes(lines[0] + lines[2])
     with pytest.raises(CorruptDataError, match="place 3 after 1"):
-        run(ChannelLog(tmp_path, CHANNEL).load())
+        await ChannelLog(tmp_path, CHANNEL).load()

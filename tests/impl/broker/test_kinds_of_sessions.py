@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
@@ -121,118 +121,103 @@ def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
     return Shop(request.param, tmp_path, server)
 
 
-def test_sessions_come_go_and_are_fenced(shop: Shop) -> None:
-    async def scenario() -> None:
-        sessions = shop.store()
-        await sessions.start()
-        a, b = [await sessions.register(name, lease=LONG) for name in "ab"]
-        assert a < b
-        live, revision = await sessions.take_over()
-        assert live == [a, b]
-        waiting = asyncio.create_task(sessions.next_event(revision))
-        await settle()
-        assert not waiting.done()
+async def test_sessions_come_go_and_are_fenced(shop: Shop) -> None:
+    sessions = shop.store()
+    await sessions.start()
+    a, b = [await sessions.register(name, lease=LONG) for name in "ab"]
+    assert a < b
+    live, revision = await sessions.take_over()
+    assert live == [a, b]
+    waiting = asyncio.create_task(sessions.next_event(revision))
+    await settle()
+    assert not waiting.done()
+    await sessions.renew(a)
+    await sessions.end(a)
+    event = await waiting
+    assert (event.source, event.alive) == (a, False)
+    assert event.revision > revision
+    with pytest.raises(SessionEndedError, match=f"session {a} "):
         await sessions.renew(a)
-        await sessions.end(a)
-        event = await waiting
-        assert (event.source, event.alive) == (a, False)
-        assert event.revision > revision
-        with pytest.raises(SessionEndedError, match=f"session {a} "):
-            await sessions.renew(a)
-        await sessions.fence(a)
-        assert (await sessions.take_over())[0] == [b]
-        assert shop.logs.sources == [a], "it is refused already"
-        c = await sessions.register("a", lease=LONG)
-        assert c > b
-        event = await sessions.next_event(event.revision)
-        assert (event.source, event.alive) == (c, True)
-        await sessions.end(a)
-        assert (await sessions.take_over())[0] == [b, c], "what is over ends once"
-        await sessions.close()
-
-    run(scenario())
+    await sessions.fence(a)
+    assert (await sessions.take_over())[0] == [b]
+    assert shop.logs.sources == [a], "it is refused already"
+    c = await sessions.register("a", lease=LONG)
+    assert c > b
+    event = await sessions.next_event(event.revision)
+    assert (event.source, event.alive) == (c, True)
+    await sessions.end(a)
+    assert (await sessions.take_over())[0] == [b, c], "what is over ends once"
+    await sessions.close()
 
 
-def test_a_lease_runs_out(shop: Shop) -> None:
-    async def scenario() -> None:
-        sessions = shop.store()
-        await sessions.start()
-        running = asyncio.create_task(sessions.run())
-        kept, lost = await sessions.register("a", lease=LONG), await sessions.register("b", lease=SHORT)
-        live, revision = await sessions.take_over()
-        assert live == [kept, lost]
-        event = await sessions.next_event(revision)
-        assert (event.source, event.alive) == (lost, False)
-        with pytest.raises(SessionEndedError, match=f"session {lost} "):
-            await sessions.renew(lost)
-        await sessions.renew(kept)
-        running.cancel()
-        await sessions.close()
-
-    run(scenario())
+async def test_a_lease_runs_out(shop: Shop) -> None:
+    sessions = shop.store()
+    await sessions.start()
+    running = asyncio.create_task(sessions.run())
+    kept, lost = await sessions.register("a", lease=LONG), await sessions.register("b", lease=SHORT)
+    live, revision = await sessions.take_over()
+    assert live == [kept, lost]
+    event = await sessions.next_event(revision)
+    assert (event.source, event.alive) == (lost, False)
+    with pytest.raises(SessionEndedError, match=f"session {lost} "):
+        await sessions.renew(lost)
+    await sessions.renew(kept)
+    running.cancel()
+    await sessions.close()
 
 
-def test_a_new_process_ends_what_is_left_and_refuses_it(shop: Shop) -> None:
-    async def scenario() -> None:
-        sessions = shop.store()
-        await sessions.start()
-        ended, alive = [await sessions.register(name, lease=LONG) for name in "ab"]
-        await sessions.end(ended)
-        await sessions.close()
-        shop.logs.sources.clear()
-        sessions = shop.store()
-        await sessions.start()
-        assert shop.logs.sources == [ended, alive]
-        assert (await sessions.take_over())[0] == []
-        assert await sessions.register("c", lease=LONG) > alive
-        await sessions.close()
-
-    run(scenario())
+async def test_a_new_process_ends_what_is_left_and_refuses_it(shop: Shop) -> None:
+    sessions = shop.store()
+    await sessions.start()
+    ended, alive = [await sessions.register(name, lease=LONG) for name in "ab"]
+    await sessions.end(ended)
+    await sessions.close()
+    shop.logs.sources.clear()
+    sessions = shop.store()
+    await sessions.start()
+    assert shop.logs.sources == [ended, alive]
+    assert (await sessions.take_over())[0] == []
+    assert await sessions.register("c", lease=LONG) > alive
+    await sessions.close()
 
 
-def test_a_watch_that_has_fallen_behind_is_refused(shop: Shop) -> None:
+async def test_a_watch_that_has_fallen_behind_is_refused(shop: Shop) -> None:
     """Also if only the very next change is forgotten, the end of a session: a watch of etcd that begins with
     that revision is told nothing of it.
     """
 
-    async def scenario() -> None:
-        sessions = shop.store()
-        await sessions.start()
-        source = await sessions.register("a", lease=LONG)
-        begun = (await sessions.take_over())[1]
-        await sessions.end(source)
-        over = (await sessions.next_event(begun)).revision
-        await shop.compact(sessions, over)
-        with pytest.raises(WatchCompactedError, match="list again"):
-            await sessions.next_event(begun)
-        waiting = asyncio.create_task(sessions.next_event(over))
-        await asyncio.sleep(0.05)
-        assert not waiting.done()
-        again = await sessions.register("a", lease=LONG)
-        event = await waiting
-        assert (event.source, event.alive) == (again, True)
-        assert (await sessions.take_over())[0] == [again]
-        assert shop.logs.sources == [source]
-        await sessions.close()
-
-    run(scenario())
+    sessions = shop.store()
+    await sessions.start()
+    source = await sessions.register("a", lease=LONG)
+    begun = (await sessions.take_over())[1]
+    await sessions.end(source)
+    over = (await sessions.next_event(begun)).revision
+    await shop.compact(sessions, over)
+    with pytest.raises(WatchCompactedError, match="list again"):
+        await sessions.next_event(begun)
+    waiting = asyncio.create_task(sessions.next_event(over))
+    await asyncio.sleep(0.05)
+    assert not waiting.done()
+    again = await sessions.register("a", lease=LONG)
+    event = await waiting
+    assert (event.source, event.alive) == (again, True)
+    assert (await sessions.take_over())[0] == [again]
+    assert shop.logs.sources == [source]
+    await sessions.close()
 
 
-def test_two_processes_never_give_one_number(shop: Shop) -> None:
+async def test_two_processes_never_give_one_number(shop: Shop) -> None:
     one = shop.store()
     stores = [one, one if shop.kind == "memory" else shop.store()]  # memory is that of one process
 
-    async def scenario() -> None:
-        await stores[0].start()
-        numbers = await asyncio.gather(
-            *(stores[turn % 2].register(f"node-{turn}", lease=LONG) for turn in range(8))
-        )
-        assert len(set(numbers)) == 8
-        assert sorted((await stores[0].take_over())[0]) == sorted(numbers)
-        for store in dict.fromkeys(stores):
-            await store.close()
-
-    run(scenario())
+    await stores[0].start()
+    numbers = await asyncio.gather(
+        *(stores[turn % 2].register(f"node-{turn}", lease=LONG) for turn in range(8))
+    )
+    assert len(set(numbers)) == 8
+    assert sorted((await stores[0].take_over())[0]) == sorted(numbers)
+    for store in dict.fromkeys(stores):
+        await store.close()
 
 
 # ---- what the simulated etcd holds ----
@@ -246,70 +231,64 @@ def _keys(content: etcd.Content, lengths: dict[int, int]) -> set[tuple[str, str,
     }
 
 
-def test_etcd_holds_the_sessions_and_no_more() -> None:
-    async def scenario() -> None:
-        client, logs = Simulated(), Logs()
-        sessions, other = (
-            EtcdSessions("http://nowhere", fences=logs, prefix=prefix, client=client)
-            for prefix in ("s", "s/alive0")
-        )
-        assert await other.register("z", lease=LONG) == 1
-        others = _keys(client.content, client.lengths)
-        for number, (name, lease, length) in enumerate((("a", 1.5, 2), ("b", 9.0, 9), ("c", 9.0, 9)), 1):
-            assert await sessions.register(name, lease=lease) == number
-            assert ("s/last", f"{number}", 0) in _keys(client.content, client.lengths)
-            assert (f"s/alive/{number:020}", name, length) in _keys(client.content, client.lengths)
-        live, revision = await sessions.take_over()
-        assert (live, revision) == ([1, 2, 3], client.content[etcd.REVISION])
-        etcd.end_lease(client.content, 2)
-        await sessions.end(1)
-        await sessions.end(2)
-        await sessions.end(2)
-        assert await sessions.take_over() == ([3], revision + 2)
-        assert logs.sources == [1, 2]
-        await sessions.fence(3)
-        known = {(f"s/known/{number:020}", "refused", 0) for number in (1, 2, 3)}
-        held = {*others, ("s/last", "3", 0), (f"s/alive/{3:020}", "c", 9), *known}
-        assert _keys(client.content, client.lengths) == held
-        events = [await sessions.next_event(at) for at in (revision, revision + 1)]
-        assert [(one.revision, one.source, one.alive) for one in events] == [
-            (revision + 1, 1, False),
-            (revision + 2, 2, False),
-        ]
-        new = EtcdSessions("http://nowhere", fences=logs, prefix="s", client=client)
-        with pytest.raises(SessionEndedError, match="session 3 "):
-            await new.renew(3)
-        await sessions.renew(3)
-        await new.start()
-        assert logs.sources == [1, 2, 3, 1, 2, 3]
-        assert await new.register("d", lease=0.2) == 4
-        assert await other.take_over() == ([1], client.content[etcd.REVISION])
-        await new.close()
-        assert client.closed == 1
-
-    run(scenario())
+async def test_etcd_holds_the_sessions_and_no_more() -> None:
+    client, logs = Simulated(), Logs()
+    sessions, other = (
+        EtcdSessions("http://nowhere", fences=logs, prefix=prefix, client=client)
+        for prefix in ("s", "s/alive0")
+    )
+    assert await other.register("z", lease=LONG) == 1
+    others = _keys(client.content, client.lengths)
+    for number, (name, lease, length) in enumerate((("a", 1.5, 2), ("b", 9.0, 9), ("c", 9.0, 9)), 1):
+        assert await sessions.register(name, lease=lease) == number
+        assert ("s/last", f"{number}", 0) in _keys(client.content, client.lengths)
+        assert (f"s/alive/{number:020}", name, length) in _keys(client.content, client.lengths)
+    live, revision = await sessions.take_over()
+    assert (live, revision) == ([1, 2, 3], client.content[etcd.REVISION])
+    etcd.end_lease(client.content, 2)
+    await sessions.end(1)
+    await sessions.end(2)
+    await sessions.end(2)
+    assert await sessions.take_over() == ([3], revision + 2)
+    assert logs.sources == [1, 2]
+    await sessions.fence(3)
+    known = {(f"s/known/{number:020}", "refused", 0) for number in (1, 2, 3)}
+    held = {*others, ("s/last", "3", 0), (f"s/alive/{3:020}", "c", 9), *known}
+    assert _keys(client.content, client.lengths) == held
+    events = [await sessions.next_event(at) for at in (revision, revision + 1)]
+    assert [(one.revision, one.source, one.alive) for one in events] == [
+        (revision + 1, 1, False),
+        (revision + 2, 2, False),
+    ]
+    new = EtcdSessions("http://nowhere", fences=logs, prefix="s", client=client)
+    with pytest.raises(SessionEndedError, match="session 3 "):
+        await new.renew(3)
+    await sessions.renew(3)
+    await new.start()
+    assert logs.sources == [1, 2, 3, 1, 2, 3]
+    assert await new.register("d", lease=0.2) == 4
+    assert await other.take_over() == ([1], client.content[etcd.REVISION])
+    await new.close()
+    assert client.closed == 1
 
 
-def test_etcd_that_fails_is_told_and_a_lease_that_is_gone_is_not() -> None:
-    async def scenario() -> None:
-        client, logs = Simulated(), Logs()
-        sessions = EtcdSessions("http://nowhere", fences=logs, client=client)
-        for name in "abc":
-            await sessions.register(name, lease=LONG)
-        client.broken = True
-        calls = {"renew": 1, "end": 2, "take_over": None, "fence": 3, "start": None, "register": "d"}
-        for name, given in calls.items():
-            lease = {"lease": LONG} if name == "register" else {}
-            with pytest.raises(StoreError, match="unavailable"):
-                await getattr(sessions, name)(*[given] * (given is not None), **lease)
-        assert logs.sources == [3], "the logs refuse it before that is noted"
-        with pytest.raises(SessionEndedError):
-            await sessions.renew(2)
-        client.broken = False
-        assert (await sessions.take_over())[0] == [1, 2, 3]
-        running = asyncio.create_task(sessions.run())
-        await asyncio.sleep(0.01)
-        assert not running.done()
-        running.cancel()
-
-    run(scenario())
+async def test_etcd_that_fails_is_told_and_a_lease_that_is_gone_is_not() -> None:
+    client, logs = Simulated(), Logs()
+    sessions = EtcdSessions("http://nowhere", fences=logs, client=client)
+    for name in "abc":
+        await sessions.register(name, lease=LONG)
+    client.broken = True
+    calls = {"renew": 1, "end": 2, "take_over": None, "fence": 3, "start": None, "register": "d"}
+    for name, given in calls.items():
+        lease = {"lease": LONG} if name == "register" else {}
+        with pytest.raises(StoreError, match="unavailable"):
+            await getattr(sessions, name)(*[given] * (given is not None), **lease)
+    assert logs.sources == [3], "the logs refuse it before that is noted"
+    with pytest.raises(SessionEndedError):
+        await sessions.renew(2)
+    client.broken = False
+    assert (await sessions.take_over())[0] == [1, 2, 3]
+    running = asyncio.create_task(sessions.run())
+    await asyncio.sleep(0.01)
+    assert not running.done()
+    running.cancel()

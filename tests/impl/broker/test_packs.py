@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.impl.parts import run
 from tests.impl.read_parts import CHANNEL, ListLog, delete, insert, tick
 from tidemark.impl.broker.packs import PackReader
 from tidemark.impl.errors import LateRowError, StoreError
@@ -45,36 +44,30 @@ FIRST = (0, 5, [(2, 5), (3, 30)])
         ((tick(4), insert(4, 40, channel=OTHER), insert(5, 50), tick(5)), [(0, 4, []), (4, 5, [(5, 50)])]),
     ],
 )
-def test_a_pack_holds_what_is_to_be_stored(log, asked, shared):
-    async def scenario():
-        nodes = NodeDispatchers(ListLog(*log)) if shared else None
-        reader = PackReader(ListLog(*log), dispatchers=nodes)
-        for after, end, rows in asked:
-            if end is LATE:
-                with pytest.raises(LateRowError, match=f"behind the tick {after}"):
-                    await reader.next_pack(CHANNEL, EndPosition(after))
-                continue
-            pack = await reader.next_pack(CHANNEL, EndPosition(after))
-            assert (pack.start.ts, pack.end.ts) == (after, end)
-            assert [(row.ts, row.key) for row in pack.rows] + ["drop"] * pack.drop == rows
-            if nodes is not None:
-                assert nodes.managers["log"].channels() == (() if pack.drop else (CHANNEL,))
+async def test_a_pack_holds_what_is_to_be_stored(log, asked, shared):
+    nodes = NodeDispatchers(ListLog(*log)) if shared else None
+    reader = PackReader(ListLog(*log), dispatchers=nodes)
+    for after, end, rows in asked:
+        if end is LATE:
+            with pytest.raises(LateRowError, match=f"behind the tick {after}"):
+                await reader.next_pack(CHANNEL, EndPosition(after))
+            continue
+        pack = await reader.next_pack(CHANNEL, EndPosition(after))
+        assert (pack.start.ts, pack.end.ts) == (after, end)
+        assert [(row.ts, row.key) for row in pack.rows] + ["drop"] * pack.drop == rows
         if nodes is not None:
-            await nodes.stop()
+            assert nodes.managers["log"].channels() == (() if pack.drop else (CHANNEL,))
+    if nodes is not None:
+        await nodes.stop()
 
-    run(scenario())
 
-
-def test_a_log_that_fails_is_a_failure_of_the_node():
+async def test_a_log_that_fails_is_a_failure_of_the_node():
     class Broken(ListLog):
         async def read(self, channel, place):
             raise StoreError("the disk fails")
 
-    async def scenario():
-        nodes = NodeDispatchers(Broken())
-        nodes.register(CHANNEL, EARLIEST)
-        with pytest.raises(StoreError):
-            await nodes.supervisor.wait_failed()
-        await nodes.stop()
-
-    run(scenario())
+    nodes = NodeDispatchers(Broken())
+    nodes.register(CHANNEL, EARLIEST)
+    with pytest.raises(StoreError):
+        await nodes.supervisor.wait_failed()
+    await nodes.stop()

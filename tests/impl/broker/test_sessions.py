@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.impl.parts import HandClock, run, settle
+from tests.impl.parts import HandClock, settle
 from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import RpcError, SessionEndedError, WatchCompactedError
@@ -42,28 +42,25 @@ def store(tmp_path, fences, steady, clock=None):
     )
 
 
-def test_a_watch_that_has_fallen_behind_is_refused(tmp_path):
-    async def scenario():
-        sessions = store(tmp_path, Fenced(), Hand())
-        await sessions.start()
-        a, b = [await sessions.register(name, lease=2.0) for name in "ab"]
-        await sessions.compact(1)
-        assert await sessions.next_event(1) == SessionEvent(2, b, alive=True)
-        with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is next"):
-            await sessions.next_event(0)
-        await sessions.compact(2)
-        with pytest.raises(WatchCompactedError, match="change 2"):
-            await sessions.next_event(1)
-        assert await sessions.take_over() == ([a, b], 2), "the revision outlives the changes"
-        waiting = asyncio.create_task(sessions.next_event(2))
-        await sessions.end(a)
-        assert await waiting == SessionEvent(3, a, alive=False)
-        await sessions.close()
-
-    run(scenario())
+async def test_a_watch_that_has_fallen_behind_is_refused(tmp_path):
+    sessions = store(tmp_path, Fenced(), Hand())
+    await sessions.start()
+    a, b = [await sessions.register(name, lease=2.0) for name in "ab"]
+    await sessions.compact(1)
+    assert await sessions.next_event(1) == SessionEvent(2, b, alive=True)
+    with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is next"):
+        await sessions.next_event(0)
+    await sessions.compact(2)
+    with pytest.raises(WatchCompactedError, match="change 2"):
+        await sessions.next_event(1)
+    assert await sessions.take_over() == ([a, b], 2), "the revision outlives the changes"
+    waiting = asyncio.create_task(sessions.next_event(2))
+    await sessions.end(a)
+    assert await waiting == SessionEvent(3, a, alive=False)
+    await sessions.close()
 
 
-def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_path):
+async def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_path):
     class Hangs(Fenced):
         async def fence(self, source):
             await super().fence(source)
@@ -73,20 +70,17 @@ def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_pat
 
     begun = asyncio.Event()
 
-    async def scenario():
-        fences = Hangs()
-        sessions = store(tmp_path, fences, Hand())
-        await sessions.start()
-        source = await sessions.register("a", lease=2.0)
-        await sessions.end(source)
-        first = asyncio.create_task(sessions.take_over())
-        await begun.wait()
-        first.cancel()
-        await sessions.take_over()
-        assert fences.sources == [source, source]
-        await sessions.close()
-
-    run(scenario())
+    fences = Hangs()
+    sessions = store(tmp_path, fences, Hand())
+    await sessions.start()
+    source = await sessions.register("a", lease=2.0)
+    await sessions.end(source)
+    first = asyncio.create_task(sessions.take_over())
+    await begun.wait()
+    first.cancel()
+    await sessions.take_over()
+    assert fences.sources == [source, source]
+    await sessions.close()
 
 
 class Late(MemoryDatabase):
@@ -133,115 +127,103 @@ class File:
         return sessions, await self.database.execute("SELECT revision, source, alive FROM changes")
 
 
-def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
-    async def scenario():
-        file = File()
-        store, steady = file.store, file.steady
-        assert [await store.register(name, lease=lease) for name, lease in (("a", 2.0), ("b", 4.0))] == [1, 2]
-        steady.now += 1.5
+async def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
+    file = File()
+    store, steady = file.store, file.steady
+    assert [await store.register(name, lease=lease) for name, lease in (("a", 2.0), ("b", 4.0))] == [1, 2]
+    steady.now += 1.5
+    await store.renew(1)
+    await file.look()
+    assert await file.held() == (
+        [(1, 2.0, 103.5, "alive"), (2, 4.0, 104.0, "alive")],
+        [(1, 1, 1), (2, 2, 1)],
+    )
+    steady.now += 2.0
+    with pytest.raises(SessionEndedError, match="session 1 has run out; register again"):
         await store.renew(1)
-        await file.look()
-        assert await file.held() == (
-            [(1, 2.0, 103.5, "alive"), (2, 4.0, 104.0, "alive")],
-            [(1, 1, 1), (2, 2, 1)],
-        )
-        steady.now += 2.0
-        with pytest.raises(SessionEndedError, match="session 1 has run out; register again"):
-            await store.renew(1)
-        assert await store.take_over() == ([1, 2], 2)
-        await file.look()
-        assert await store.take_over() == ([2], 3)
-        assert file.logs.sources == [1]
-        await store.end(2)
-        await store.end(2)
-        await store.end(1)
-        with pytest.raises(SessionEndedError, match="session 2 "):
-            await store.renew(2)
-        assert await file.held() == (
-            [(1, 2.0, 103.5, "fenced"), (2, 4.0, 104.0, "ended")],
-            [(2, 2, 1), (3, 1, 0), (4, 2, 0)],
-        )
-        await file.look()
-        assert (await file.held())[1] == [(3, 1, 0), (4, 2, 0)], "the last two are kept"
-        await store.compact(3)
-        assert (await file.held())[1] == [(4, 2, 0)]
-        file.running.cancel()
-
-    run(scenario())
+    assert await store.take_over() == ([1, 2], 2)
+    await file.look()
+    assert await store.take_over() == ([2], 3)
+    assert file.logs.sources == [1]
+    await store.end(2)
+    await store.end(2)
+    await store.end(1)
+    with pytest.raises(SessionEndedError, match="session 2 "):
+        await store.renew(2)
+    assert await file.held() == (
+        [(1, 2.0, 103.5, "fenced"), (2, 4.0, 104.0, "ended")],
+        [(2, 2, 1), (3, 1, 0), (4, 2, 0)],
+    )
+    await file.look()
+    assert (await file.held())[1] == [(3, 1, 0), (4, 2, 0)], "the last two are kept"
+    await store.compact(3)
+    assert (await file.held())[1] == [(4, 2, 0)]
+    file.running.cancel()
 
 
-def test_every_change_wakes_who_waits_and_changes_are_told_in_order():
-    async def scenario():
-        file = File()
-        store = file.store
+async def test_every_change_wakes_who_waits_and_changes_are_told_in_order():
+    file = File()
+    store = file.store
 
-        async def changed(change, expected):
-            waiting = asyncio.create_task(store.next_event(expected.revision - 1))
-            await settle()
-            await store.compact(0)
-            await settle()
-            assert not waiting.done()
-            await change
-            await settle()
-            assert await asyncio.wait_for(waiting, 0.1) == expected
-            assert await store.next_event(expected.revision - 1) == expected
+    async def changed(change, expected):
+        waiting = asyncio.create_task(store.next_event(expected.revision - 1))
+        await settle()
+        await store.compact(0)
+        await settle()
+        assert not waiting.done()
+        await change
+        await settle()
+        assert await asyncio.wait_for(waiting, 0.1) == expected
+        assert await store.next_event(expected.revision - 1) == expected
 
-        await changed(store.register("a", lease=1.0), SessionEvent(1, 1, alive=True))
-        await changed(store.register("b", lease=1.0), SessionEvent(2, 2, alive=True))
-        await changed(store.end(1), SessionEvent(3, 1, alive=False))
+    await changed(store.register("a", lease=1.0), SessionEvent(1, 1, alive=True))
+    await changed(store.register("b", lease=1.0), SessionEvent(2, 2, alive=True))
+    await changed(store.end(1), SessionEvent(3, 1, alive=False))
+    file.steady.now += 1.0
+    await changed(file.look(), SessionEvent(4, 2, alive=False))
+    file.running.cancel()
+    assert await store.next_event(2) == SessionEvent(3, 1, alive=False)
+    with pytest.raises(WatchCompactedError, match="change 2 of the sessions is forgotten, 3 is next"):
+        await store.next_event(1)
+
+
+async def test_logs_that_do_not_answer_are_asked_again():
+    file = File()
+    for name in "ab":
+        await file.store.register(name, lease=9.0)
+    await file.store.end(1)
+    file.logs.deaf = True
+    for call in (file.store.take_over, partial(file.store.fence, 2), file.store.start):
+        with pytest.raises(RpcError):
+            await call()
+    assert [state for *_, state in (await file.held())[0]] == ["ended", "ended"]
+    file.logs.deaf = False
+    assert await file.store.take_over() == ([], 4)
+    assert await file.open().take_over() == ([], 4)
+    assert file.logs.sources == [1, 2]
+    await file.store.start()
+    assert file.logs.sources == [1, 2, 1, 2]
+    await file.store.close()
+    assert file.database.closed == 1
+
+
+async def test_what_counts_is_the_time_when_the_file_is_free():
+    file = File()
+
+    def late():
         file.steady.now += 1.0
-        await changed(file.look(), SessionEvent(4, 2, alive=False))
-        file.running.cancel()
-        assert await store.next_event(2) == SessionEvent(3, 1, alive=False)
-        with pytest.raises(WatchCompactedError, match="change 2 of the sessions is forgotten, 3 is next"):
-            await store.next_event(1)
 
-    run(scenario())
-
-
-def test_logs_that_do_not_answer_are_asked_again():
-    async def scenario():
-        file = File()
-        for name in "ab":
-            await file.store.register(name, lease=9.0)
-        await file.store.end(1)
-        file.logs.deaf = True
-        for call in (file.store.take_over, partial(file.store.fence, 2), file.store.start):
-            with pytest.raises(RpcError):
-                await call()
-        assert [state for *_, state in (await file.held())[0]] == ["ended", "ended"]
-        file.logs.deaf = False
-        assert await file.store.take_over() == ([], 4)
-        assert await file.open().take_over() == ([], 4)
-        assert file.logs.sources == [1, 2]
-        await file.store.start()
-        assert file.logs.sources == [1, 2, 1, 2]
-        await file.store.close()
-        assert file.database.closed == 1
-
-    run(scenario())
-
-
-def test_what_counts_is_the_time_when_the_file_is_free():
-    async def scenario():
-        file = File()
-
-        def late():
-            file.steady.now += 1.0
-
-        file.database.late = late
-        await file.store.take_over()
-        begun = file.steady.now
-        await file.store.register("a", lease=3.0)
-        assert (await file.held())[0] == [(1, 3.0, begun + 4.0, "alive")]
+    file.database.late = late
+    await file.store.take_over()
+    begun = file.steady.now
+    await file.store.register("a", lease=3.0)
+    assert (await file.held())[0] == [(1, 3.0, begun + 4.0, "alive")]
+    await file.store.renew(1)
+    assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "alive")]
+    file.steady.now = begun + 4.0
+    with pytest.raises(SessionEndedError):
         await file.store.renew(1)
-        assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "alive")]
-        file.steady.now = begun + 4.0
-        with pytest.raises(SessionEndedError):
-            await file.store.renew(1)
-        file.steady.now = begun + 4.0
-        await file.look()
-        assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "ended")]
-        file.running.cancel()
-
-    run(scenario())
+    file.steady.now = begun + 4.0
+    await file.look()
+    assert (await file.held())[0] == [(1, 3.0, begun + 5.0, "ended")]
+    file.running.cancel()

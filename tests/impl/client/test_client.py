@@ -125,52 +125,43 @@ def test_an_operation_is_one_call_and_one_line_of_history(
     ]
 
 
-def test_a_session_read_names_the_greatest_timestamp_of_writes_and_answers():
-    async def scenario():
-        proxy = Proxy({"ts": 25}, {"ts": 8}, *(found(20) for _ in ConsistencyLevel), found(31), found(1))
-        client = Client(proxy)
-        await client.create("c")
-        await client.flush("c")
-        for level in ConsistencyLevel:
-            await client.query("c", level=level, at_least=21)
-        assert {sent["level"]: sent["ts"] for _, sent in proxy.calls[2:]} == {
-            level.value: 25 if level is ConsistencyLevel.SESSION else 21 for level in ConsistencyLevel
-        }
-        await client.search("c", near=1)
-        assert client.session.timestamp == 31
-        await client.count("c", level=ConsistencyLevel.SESSION)
-        assert (proxy.calls[-1][1]["ts"], client.session.timestamp) == (31, 31)
-
-    run(scenario())
+async def test_a_session_read_names_the_greatest_timestamp_of_writes_and_answers():
+    proxy = Proxy({"ts": 25}, {"ts": 8}, *(found(20) for _ in ConsistencyLevel), found(31), found(1))
+    client = Client(proxy)
+    await client.create("c")
+    await client.flush("c")
+    for level in ConsistencyLevel:
+        await client.query("c", level=level, at_least=21)
+    assert {sent["level"]: sent["ts"] for _, sent in proxy.calls[2:]} == {
+        level.value: 25 if level is ConsistencyLevel.SESSION else 21 for level in ConsistencyLevel
+    }
+    await client.search("c", near=1)
+    assert client.session.timestamp == 31
+    await client.count("c", level=ConsistencyLevel.SESSION)
+    assert (proxy.calls[-1][1]["ts"], client.session.timestamp) == (31, 31)
 
 
-def test_pages_name_the_last_key_and_the_moments_of_the_first_page():
-    async def scenario():
-        proxy = Proxy(found(30, 4, 1), found(31, 9, 5), found(29))
-        client = Client(proxy)
-        client.session.wrote(7)
-        pages = client.pages("c", size=2, level=ConsistencyLevel.SESSION, at_least=21)
-        assert [list(page.rows) async for page in pages] == [[4, 1], [9, 5], []]
-        first: dict[str, object] = {"limit": 2, "after": None, "moments": {}}
-        asked = [first, *({"limit": 2, "after": key, "moments": {"x": 30, "y": 1}} for key in (4, 9))]
-        assert proxy.calls == [
-            ("read", {"collection": "c", "level": "session", "ts": 7, "keys": None, "page": page})
-            for page in asked
-        ]
-        assert client.session.timestamp == 31
-
-    run(scenario())
+async def test_pages_name_the_last_key_and_the_moments_of_the_first_page():
+    proxy = Proxy(found(30, 4, 1), found(31, 9, 5), found(29))
+    client = Client(proxy)
+    client.session.wrote(7)
+    pages = client.pages("c", size=2, level=ConsistencyLevel.SESSION, at_least=21)
+    assert [list(page.rows) async for page in pages] == [[4, 1], [9, 5], []]
+    first: dict[str, object] = {"limit": 2, "after": None, "moments": {}}
+    asked = [first, *({"limit": 2, "after": key, "moments": {"x": 30, "y": 1}} for key in (4, 9))]
+    assert proxy.calls == [
+        ("read", {"collection": "c", "level": "session", "ts": 7, "keys": None, "page": page})
+        for page in asked
+    ]
+    assert client.session.timestamp == 31
 
 
-def test_a_page_has_at_least_one_row():
-    async def scenario():
-        client = Client(Proxy(found(40)))
-        assert [list(page.rows) async for page in client.pages("c", size=1)] == [[]]
-        for size in (0, -1):
-            with pytest.raises(ValueError, match=f"the size of a page is {size}; ask for at least 1 row"):
-                await anext(client.pages("c", size=size))
-
-    run(scenario())
+async def test_a_page_has_at_least_one_row():
+    client = Client(Proxy(found(40)))
+    assert [list(page.rows) async for page in client.pages("c", size=1)] == [[]]
+    for size in (0, -1):
+        with pytest.raises(ValueError, match=f"the size of a page is {size}; ask for at least 1 row"):
+            await anext(client.pages("c", size=size))
 
 
 @pytest.mark.parametrize(
@@ -181,36 +172,28 @@ def test_a_page_has_at_least_one_row():
         (lambda c: c.drop_alias("a"), ("drop_alias", {"alias": "a"})),
     ],
 )
-def test_a_changed_alias_has_an_unknown_version(call, sent):
-    async def scenario():
-        proxy = Proxy(RequestRefusedError("RpcError", "so it is"), {"ts": 9})
-        client = Client(proxy)
-        client.schemas.versions.update(a=1, b=2)
-        with pytest.raises(RequestRefusedError):
-            await call(client)
-        assert client.schemas.versions == {"a": 1, "b": 2}
-        assert await call(client) == client.session.timestamp == 9
-        assert client.schemas.versions == {"b": 2}
-        assert proxy.calls == [sent, sent]
-
-    run(scenario())
+async def test_a_changed_alias_has_an_unknown_version(call, sent):
+    proxy = Proxy(RequestRefusedError("RpcError", "so it is"), {"ts": 9})
+    client = Client(proxy)
+    client.schemas.versions.update(a=1, b=2)
+    with pytest.raises(RequestRefusedError):
+        await call(client)
+    assert client.schemas.versions == {"a": 1, "b": 2}
+    assert await call(client) == client.session.timestamp == 9
+    assert client.schemas.versions == {"b": 2}
+    assert proxy.calls == [sent, sent]
 
 
-def test_an_insert_asks_for_the_version_of_its_collection_once():
-    async def scenario():
-        mismatch = RequestRefusedError("SchemaMismatchError", "so it is")
-        proxy = Proxy({"version": 5}, TS, TS, mismatch, {"version": 6}, TS)
-        client = Client(proxy)
-        for _ in range(3):
-            await client.insert("c", {1: "a"})
-        await client.close()
-        asked = ("describe", {"collection": "c"})
-        old, new = (
-            ("insert", {"collection": "c", "rows": [[1, "a"]], "version": version}) for version in (5, 6)
-        )
-        assert proxy.calls == [asked, old, old, old, asked, new, ("close", {})]
-
-    run(scenario())
+async def test_an_insert_asks_for_the_version_of_its_collection_once():
+    mismatch = RequestRefusedError("SchemaMismatchError", "so it is")
+    proxy = Proxy({"version": 5}, TS, TS, mismatch, {"version": 6}, TS)
+    client = Client(proxy)
+    for _ in range(3):
+        await client.insert("c", {1: "a"})
+    await client.close()
+    asked = ("describe", {"collection": "c"})
+    old, new = (("insert", {"collection": "c", "rows": [[1, "a"]], "version": version}) for version in (5, 6))
+    assert proxy.calls == [asked, old, old, old, asked, new, ("close", {})]
 
 
 @given(st.lists(st.integers(-9, 9)))

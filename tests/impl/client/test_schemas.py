@@ -6,7 +6,6 @@ from typing import Any, cast
 
 import pytest
 
-from tests.impl.parts import run
 from tidemark.impl.client.schemas import MISMATCH, SchemaCache
 from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedError
 
@@ -22,55 +21,49 @@ from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedE
         (1, [0], None, [1, 0]),
     ],
 )
-def test_a_request_is_made_again_while_newer_versions_are_refused(known, described, accepted, sent):
-    async def scenario():
-        made, answers = [], iter(described)
+async def test_a_request_is_made_again_while_newer_versions_are_refused(known, described, accepted, sent):
+    made, answers = [], iter(described)
 
-        async def describe(collection):
-            assert collection == "c"
-            return next(answers)
+    async def describe(collection):
+        assert collection == "c"
+        return next(answers)
 
-        async def request(version):
-            made.append(version)
-            if version != accepted:
-                raise RequestRefusedError(MISMATCH, "so it is")
-            return "done"
+    async def request(version):
+        made.append(version)
+        if version != accepted:
+            raise RequestRefusedError(MISMATCH, "so it is")
+        return "done"
 
-        cache = SchemaCache(describe)
-        cache.versions["other"] = 3
-        if known is not None:
-            cache.versions["c"] = known
-        if accepted is None:
-            with pytest.raises(RequestRefusedError, match=MISMATCH):
-                await cache.retried("c", request)
-        else:
-            assert await cache.retried("c", request) == "done"
-        assert (made, next(answers, None)) == (sent, None)
-        assert cache.versions == {"other": 3, "c": sent[-1]}
-
-    run(scenario())
+    cache = SchemaCache(describe)
+    cache.versions["other"] = 3
+    if known is not None:
+        cache.versions["c"] = known
+    if accepted is None:
+        with pytest.raises(RequestRefusedError, match=MISMATCH):
+            await cache.retried("c", request)
+    else:
+        assert await cache.retried("c", request) == "done"
+    assert (made, next(answers, None)) == (sent, None)
+    assert cache.versions == {"other": 3, "c": sent[-1]}
 
 
 @pytest.mark.parametrize(
     "failure",
     [RequestRefusedError("RpcTimeoutError", "late"), ConnectionLostError("gone"), RuntimeError("broken")],
 )
-def test_another_failure_is_raised_at_once(failure):
-    async def scenario():
-        made = []
+async def test_another_failure_is_raised_at_once(failure):
+    made = []
 
-        async def request(version):
-            made.append(version)
-            raise failure
+    async def request(version):
+        made.append(version)
+        raise failure
 
-        cache = SchemaCache(cast("Any", None))
-        cache.versions["c"] = 1
-        with pytest.raises(type(failure)) as raised:
-            await cache.retried("c", request)
-        assert raised.value is failure
-        assert (made, cache.versions) == ([1], {"c": 1})
-
-    run(scenario())
+    cache = SchemaCache(cast("Any", None))
+    cache.versions["c"] = 1
+    with pytest.raises(type(failure)) as raised:
+        await cache.retried("c", request)
+    assert raised.value is failure
+    assert (made, cache.versions) == ([1], {"c": 1})
 
 
 @pytest.mark.every_order

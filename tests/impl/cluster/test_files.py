@@ -203,29 +203,23 @@ def test_the_records_are_closed_however_the_audit_ends(directory, damage, error)
     assert not records.open
 
 
-def test_releases_are_kept_in_order_until_they_are_discarded(tmp_path):
-    async def scenario():
-        releases = SqliteReleases(tmp_path / "releases")
-        for number in (7, 3, 7, 5):
-            await releases.add(number)
-        assert await releases.load() == (3, 5, 7)
-        await releases.discard(5)
-        await releases.discard(9)
-        await releases.close()
-        again = SqliteReleases(tmp_path / "releases")
-        assert await again.load() == (3, 7)
-        await again.close()
-
-    asyncio.run(scenario())
+async def test_releases_are_kept_in_order_until_they_are_discarded(tmp_path):
+    releases = SqliteReleases(tmp_path / "releases")
+    for number in (7, 3, 7, 5):
+        await releases.add(number)
+    assert await releases.load() == (3, 5, 7)
+    await releases.discard(5)
+    await releases.discard(9)
+    await releases.close()
+    again = SqliteReleases(tmp_path / "releases")
+    assert await again.load() == (3, 7)
+    await again.close()
 
 
-def test_releases_close_their_file(tmp_path):
-    async def scenario():
-        records = Records()
-        releases = SqliteReleases(tmp_path, database=records)
-        await releases.add(1)
-        assert records.open
-        await releases.close()
-        assert not records.open
-
-    asyncio.run(scenario())
+async def test_releases_close_their_file(tmp_path):
+    records = Records()
+    releases = SqliteReleases(tmp_path, database=records)
+    await releases.add(1)
+    assert records.open
+    await releases.close()
+    assert not records.open

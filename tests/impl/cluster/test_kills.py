@@ -3,7 +3,7 @@
 import asyncio
 import time
 
-from tests.impl.cluster.parts import COLLECTION, Workload, play
+from tests.impl.cluster.parts import COLLECTION, Workload
 from tidemark.impl.cluster.child import Child, cluster_command, spawn, start
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.stored import audit_cluster, rows_in_logs
@@ -26,41 +26,36 @@ async def life(workload: Workload, child: Child, lives: int) -> None:
         assert isinstance(ended, ConnectionLostError), ended
 
 
-def test_acknowledged_rows_survive_every_kill(tmp_path):
+async def test_acknowledged_rows_survive_every_kill(tmp_path):
     workload = Workload(seed=22)
 
-    async def scenario():
-        root = tmp_path / "cluster"
+    root = tmp_path / "cluster"
+    child = await start(*cluster_command(root, *SIZES))
+    user = await child.client(0)
+    await user.create(COLLECTION, shards=2)
+    await user.close()
+    for lives in range(1, KILLS + 1):
+        await life(workload, child, lives)
+        recovering = await spawn(*cluster_command(root, *SIZES))
+        await asyncio.sleep(workload.rng.uniform(0, 1.0))
+        recovering.kill()
+        await recovering.wait()
         child = await start(*cluster_command(root, *SIZES))
-        user = await child.client(0)
-        await user.create(COLLECTION, shards=2)
+    try:
+        user = await child.client(1)
+        begun = time.monotonic_ns()
+        found = await user.query(COLLECTION, level=ConsistencyLevel.STRONG)
+        wrong = workload.promises.broken(found, level=ConsistencyLevel.STRONG, client="reader", begun=begun)
+        assert wrong == []
+        await user.flush(COLLECTION)
         await user.close()
-        for lives in range(1, KILLS + 1):
-            await life(workload, child, lives)
-            recovering = await spawn(*cluster_command(root, *SIZES))
-            await asyncio.sleep(workload.rng.uniform(0, 1.0))
-            recovering.kill()
-            await recovering.wait()
-            child = await start(*cluster_command(root, *SIZES))
-        try:
-            user = await child.client(1)
-            begun = time.monotonic_ns()
-            found = await user.query(COLLECTION, level=ConsistencyLevel.STRONG)
-            wrong = workload.promises.broken(
-                found, level=ConsistencyLevel.STRONG, client="reader", begun=begun
-            )
-            assert wrong == []
-            await user.flush(COLLECTION)
-            await user.close()
-            await child.end()
-        finally:
-            await child.kill()
-        config = ClusterConfig()
-        stored = await audit_cluster(root, config)
-        assert stored.clean, stored.describe()
-        in_log = {row.ts for row in await rows_in_logs(root, config)}
-        assert {write.ts for write in workload.promises.writes if write.ts is not None} <= in_log
-        assert workload.acknowledged >= 15 * KILLS
-        assert stored.expected >= workload.acknowledged
-
-    play(scenario)
+        await child.end()
+    finally:
+        await child.kill()
+    config = ClusterConfig()
+    stored = await audit_cluster(root, config)
+    assert stored.clean, stored.describe()
+    in_log = {row.ts for row in await rows_in_logs(root, config)}
+    assert {write.ts for write in workload.promises.writes if write.ts is not None} <= in_log
+    assert workload.acknowledged >= 15 * KILLS
+    assert stored.expected >= workload.acknowledged

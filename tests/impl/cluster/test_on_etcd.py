@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.impl.cluster.parts import QUICK, client, play, running, until
+from tests.impl.cluster.parts import QUICK, client, running, until
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import EtcdClient, KeyRange, decode
@@ -24,38 +24,29 @@ async def names(server):
 
 
 @pytest.mark.skipif(find_etcd() is None, reason=ABSENT)
-def test_a_proxy_whose_session_ends_comes_back_and_a_restart_loses_nothing(tmp_path):
+async def test_a_proxy_whose_session_ends_comes_back_and_a_restart_loses_nothing(tmp_path):
     with EtcdServer(tmp_path / "etcd") as server:
         config = replace(QUICK, etcd=server.endpoint)
 
-        async def first():
-            async with running(tmp_path / "cluster", config) as cluster:
-                assert isinstance(cluster.foundation.sessions, EtcdSessions)
-                user = client(cluster, 0)
-                await user.create("c")
-                await user.insert("c", {1: "a"})
-                assert await names(server) == ["proxy-1", "proxy-2"]
-                host = cluster.hosts[0]
-                before = (await host.serving()).source
-                await cluster.foundation.sessions.end(before)
-                await until(lambda: host.proxy is not None and host.proxy.source != before)
-                await user.insert("c", {2: "b"})
-                assert (await user.query("c", level=STRONG)).rows == {1: "a", 2: "b"}
-
-        async def second():
-            async with running(tmp_path / "cluster", config) as cluster:
-                user = client(cluster, 1)
-                await user.insert("c", {3: "c"})
-                assert (await user.query("c", level=STRONG)).rows == {1: "a", 2: "b", 3: "c"}
-
-        play(first)
-        play(second)
+        async with running(tmp_path / "cluster", config) as cluster:
+            assert isinstance(cluster.foundation.sessions, EtcdSessions)
+            user = client(cluster, 0)
+            await user.create("c")
+            await user.insert("c", {1: "a"})
+            assert await names(server) == ["proxy-1", "proxy-2"]
+            host = cluster.hosts[0]
+            before = (await host.serving()).source
+            await cluster.foundation.sessions.end(before)
+            await until(lambda: host.proxy is not None and host.proxy.source != before)
+            await user.insert("c", {2: "b"})
+            assert (await user.query("c", level=STRONG)).rows == {1: "a", 2: "b"}
+        async with running(tmp_path / "cluster", config) as cluster:
+            user = client(cluster, 1)
+            await user.insert("c", {3: "c"})
+            assert (await user.query("c", level=STRONG)).rows == {1: "a", 2: "b", 3: "c"}
 
 
-def test_an_etcd_that_is_not_there_is_named(tmp_path):
-    async def scenario():
-        with pytest.raises(StoreError, match=r"http://127\.0\.0\.1:1,"):
-            async with running(tmp_path, replace(QUICK, etcd="http://127.0.0.1:1")):
-                pass
-
-    play(scenario)
+async def test_an_etcd_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(StoreError, match=r"http://127\.0\.0\.1:1,"):
+        async with running(tmp_path, replace(QUICK, etcd="http://127.0.0.1:1")):
+            pass

@@ -6,7 +6,7 @@ import asyncio
 import time
 from contextlib import AsyncExitStack
 
-from tests.impl.cluster.parts import COLLECTION, Workload, play
+from tests.impl.cluster.parts import COLLECTION, Workload
 from tidemark.impl.client.client import Result
 from tidemark.impl.client.session import Session
 from tidemark.impl.cluster.child import child_cluster, start
@@ -139,24 +139,21 @@ class Bench:
         await self.nodes.replicas.pop(0).close()
 
 
-def test_every_answer_is_as_promised_while_query_nodes_are_killed(tmp_path):
+async def test_every_answer_is_as_promised_while_query_nodes_are_killed(tmp_path):
     bench = Bench(tmp_path)
 
-    async def scenario():
-        async with child_cluster(tmp_path, *SIZES) as cluster, AsyncExitStack() as stack:
-            await bench.connect(cluster)
-            first, second = [await bench.query_node(name, stack) for name in ("a", "b")]
-            await bench.rounds()
-            await bench.kill_first(first)
-            third = await bench.query_node("a", stack)
-            await bench.kill_first(second)
-            assert bench.nodes.replicas[0].answered > 0
-            await bench.writer.flush(COLLECTION)
-            for user in (bench.writer, bench.other, *bench.nodes.replicas):
-                await user.close()
-            await third.end()
-            await cluster.end()
-        stored = await audit_cluster(tmp_path, CONFIG)
-        assert stored.clean, stored.describe()
-
-    play(scenario)
+    async with child_cluster(tmp_path, *SIZES) as cluster, AsyncExitStack() as stack:
+        await bench.connect(cluster)
+        first, second = [await bench.query_node(name, stack) for name in ("a", "b")]
+        await bench.rounds()
+        await bench.kill_first(first)
+        third = await bench.query_node("a", stack)
+        await bench.kill_first(second)
+        assert bench.nodes.replicas[0].answered > 0
+        await bench.writer.flush(COLLECTION)
+        for user in (bench.writer, bench.other, *bench.nodes.replicas):
+            await user.close()
+        await third.end()
+        await cluster.end()
+    stored = await audit_cluster(tmp_path, CONFIG)
+    assert stored.clean, stored.describe()

@@ -8,7 +8,7 @@ from contextlib import nullcontext, suppress
 
 import pytest
 
-from tests.impl.parts import VirtualLoop, run, settle
+from tests.impl.parts import VirtualLoop, settle
 from tidemark.impl.cluster.replicas import ReplicaSet, describe
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import ReplicaClosedError
@@ -20,6 +20,7 @@ from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.types import BinlogRecord, ChannelRecord, EndPosition, SegmentRecord
 
+LOOP = VirtualLoop
 CHANNELS = {"a": ("a0", "a1"), "b": ("b0",)}
 
 
@@ -143,145 +144,116 @@ class Bench:
             assert await self.asked(collection) == answered
 
 
-def play(scenario):
-    async def played():
-        await scenario(await Bench().begin())
-
-    run(played(), loop=VirtualLoop)
+@pytest.fixture
+def bench():
+    return Bench().begin()
 
 
-def test_each_node_serves_what_is_loaded():
-    async def scenario(bench):
-        await bench.serves()
-        await bench.load("a", "a", "b")
-        await bench.serves("a", "b")
-        for _ in range(2):
-            await bench.set.release("a")
-            await bench.serves("b")
-        await bench.load("a")
-        await bench.serves("a", "b")
-        await bench.set.stop()
-        assert [node.stopped for node in bench.made] == [True, True]
-
-    play(scenario)
+async def test_each_node_serves_what_is_loaded(bench):
+    await bench.serves()
+    await bench.load("a", "a", "b")
+    await bench.serves("a", "b")
+    for _ in range(2):
+        await bench.set.release("a")
+        await bench.serves("b")
+    await bench.load("a")
+    await bench.serves("a", "b")
+    await bench.set.stop()
+    assert [node.stopped for node in bench.made] == [True, True]
 
 
-def test_a_node_that_comes_again_serves_what_is_loaded_by_then():
-    async def scenario(bench):
-        await bench.load("a", "b")
-        await bench.set.kill(0)
-        await bench.serves("a", "b", nodes=["node 1"])
-        await bench.set.revive(0)
-        await bench.serves("a", "b")
-        await bench.set.kill(1)
-        await bench.set.release("b")
-        await bench.set.revive(1)
-        await bench.serves("a")
-
-    play(scenario)
+async def test_a_node_that_comes_again_serves_what_is_loaded_by_then(bench):
+    await bench.load("a", "b")
+    await bench.set.kill(0)
+    await bench.serves("a", "b", nodes=["node 1"])
+    await bench.set.revive(0)
+    await bench.serves("a", "b")
+    await bench.set.kill(1)
+    await bench.set.release("b")
+    await bench.set.revive(1)
+    await bench.serves("a")
 
 
 @pytest.mark.parametrize(("change", "left"), [("load", "ab"), ("release", "")])
-def test_what_is_loaded_or_released_while_a_node_comes_is_for_it_too(change, left):
-    async def scenario(bench):
-        await bench.load("a")
-        await bench.set.kill(0)
-        bench.slow = 2
-        reviving = asyncio.create_task(bench.set.revive(0))
-        await asyncio.sleep(1)
-        bench.slow = 0
-        await (bench.load("b") if change == "load" else bench.set.release("a"))
-        with suppress(ReplicaClosedError):
-            await reviving
-        await bench.serves(*left)
-
-    play(scenario)
+async def test_what_is_loaded_or_released_while_a_node_comes_is_for_it_too(bench, change, left):
+    await bench.load("a")
+    await bench.set.kill(0)
+    bench.slow = 2
+    reviving = asyncio.create_task(bench.set.revive(0))
+    await asyncio.sleep(1)
+    bench.slow = 0
+    await (bench.load("b") if change == "load" else bench.set.release("a"))
+    with suppress(ReplicaClosedError):
+        await reviving
+    await bench.serves(*left)
 
 
-def test_a_request_in_flight_at_a_node_that_is_killed_is_refused_in_its_name():
-    async def scenario(bench):
-        await bench.load("a")
-        bench.answers_after = 9
-        assert await bench.asked("a") == {}
-        await bench.set.kill(1)
-        assert bench.heard() == {"node 1": False}
-
-    play(scenario)
+async def test_a_request_in_flight_at_a_node_that_is_killed_is_refused_in_its_name(bench):
+    await bench.load("a")
+    bench.answers_after = 9
+    assert await bench.asked("a") == {}
+    await bench.set.kill(1)
+    assert bench.heard() == {"node 1": False}
 
 
-def test_a_collection_answers_when_a_node_has_taken_up_all_of_it():
-    async def scenario(bench):
-        bench.slow = 2
-        loading = asyncio.create_task(bench.load("a"))
-        await asyncio.sleep(1)
-        with pytest.raises(ReplicaClosedError):
-            await bench.asked("a")
-        await loading
-        bench.heard()
-        await bench.serves("a")
-
-    play(scenario)
+async def test_a_collection_answers_when_a_node_has_taken_up_all_of_it(bench):
+    bench.slow = 2
+    loading = asyncio.create_task(bench.load("a"))
+    await asyncio.sleep(1)
+    with pytest.raises(ReplicaClosedError):
+        await bench.asked("a")
+    await loading
+    bench.heard()
+    await bench.serves("a")
 
 
 @pytest.mark.parametrize("when", ["while it is taken up", "when it is taken up"])
-def test_a_collection_that_is_released_as_it_is_loaded_is_not_served(when):
-    async def scenario(bench):
-        bench.slow = 2
-        bench.released_when_taken_up = "b" if when.startswith("when") else None
-        loading = asyncio.create_task(bench.load("b"))
-        await asyncio.sleep(1)
-        if bench.released_when_taken_up is None:
-            await bench.set.release("b")
-        with pytest.raises(ReplicaClosedError) if when.startswith("while") else nullcontext():
-            await loading
-        await asyncio.sleep(3)
-        await bench.serves()
-        await bench.load("b")
-        await bench.serves("b")
-
-    play(scenario)
+async def test_a_collection_that_is_released_as_it_is_loaded_is_not_served(bench, when):
+    bench.slow = 2
+    bench.released_when_taken_up = "b" if when.startswith("when") else None
+    loading = asyncio.create_task(bench.load("b"))
+    await asyncio.sleep(1)
+    if bench.released_when_taken_up is None:
+        await bench.set.release("b")
+    with pytest.raises(ReplicaClosedError) if when.startswith("while") else nullcontext():
+        await loading
+    await asyncio.sleep(3)
+    await bench.serves()
+    await bench.load("b")
+    await bench.serves("b")
 
 
-def test_a_flushed_segment_is_loaded_once_with_all_deletes_which_then_go():
-    async def scenario(bench):
-        await bench.load("a", "b")
-        loads = [("load", "a0", LoadSegment(record, LEVELS, 40)) for record in FLUSHED]
-        trims = [("trim", "a0", 40), ("trim", "a1", 41), ("trim", "b0", 42)]
-        await bench.set.nodes[0].release("a0")
-        await bench.set.load_flushed()
-        other = ("load", "b0", LoadSegment(OTHER, (), 42))
-        first, second = bench.made
-        assert first.calls == [trims[1], other, trims[2]], "a node that misses a channel holds up no other"
-        assert second.calls == [*loads, trims[0], trims[1], other, trims[2]]
-        second.calls.clear()
-        await bench.set.load_flushed()
-        assert second.calls == trims
-
-    play(scenario)
+async def test_a_flushed_segment_is_loaded_once_with_all_deletes_which_then_go(bench):
+    await bench.load("a", "b")
+    loads = [("load", "a0", LoadSegment(record, LEVELS, 40)) for record in FLUSHED]
+    trims = [("trim", "a0", 40), ("trim", "a1", 41), ("trim", "b0", 42)]
+    await bench.set.nodes[0].release("a0")
+    await bench.set.load_flushed()
+    other = ("load", "b0", LoadSegment(OTHER, (), 42))
+    first, second = bench.made
+    assert first.calls == [trims[1], other, trims[2]], "a node that misses a channel holds up no other"
+    assert second.calls == [*loads, trims[0], trims[1], other, trims[2]]
+    second.calls.clear()
+    await bench.set.load_flushed()
+    assert second.calls == trims
 
 
-def test_a_channel_is_described_as_it_is_recorded():
-    async def scenario(bench):
-        mine = tuple(one for one in SEGMENTS if one.channel == "a0")
-        whole = ChannelDescription("a0", StreamPosition(0, 40), bench.coordinator.segments_of("a0"))
-        assert set(whole.segments) == set(mine)
-        assert describe(bench.coordinator, "a0") == whole
-        rows = tuple(one for one in whole.segments if one.segment_id > 0)
-        later = ChannelDescription("a0", StreamPosition(0, 29), rows)
-        assert describe(bench.coordinator, "a0", levels=False) == later
-
-    play(scenario)
+async def test_a_channel_is_described_as_it_is_recorded(bench):
+    mine = tuple(one for one in SEGMENTS if one.channel == "a0")
+    whole = ChannelDescription("a0", StreamPosition(0, 40), bench.coordinator.segments_of("a0"))
+    assert set(whole.segments) == set(mine)
+    assert describe(bench.coordinator, "a0") == whole
+    rows = tuple(one for one in whole.segments if one.segment_id > 0)
+    later = ChannelDescription("a0", StreamPosition(0, 29), rows)
+    assert describe(bench.coordinator, "a0", levels=False) == later
 
 
-def test_the_failure_of_a_node_is_raised():
+async def test_the_failure_of_a_node_is_raised(bench):
     async def fails():
         raise RuntimeError("broken")
 
-    async def scenario(bench):
+    bench.set.check()
+    bench.set.nodes[1].supervisor.spawn(fails, "a task")
+    await settle()
+    with pytest.raises(RuntimeError, match="broken"):
         bench.set.check()
-        bench.set.nodes[1].supervisor.spawn(fails, "a task")
-        await settle()
-        with pytest.raises(RuntimeError, match="broken"):
-            bench.set.check()
-
-    play(scenario)

@@ -6,7 +6,6 @@ from unittest.mock import patch
 
 import pytest
 
-from tests.impl.parts import run
 from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConfig
 from tidemark.impl.errors import RpcError, StoreError
 
@@ -72,45 +71,39 @@ def service(edges):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_a_flush_is_recorded_and_told_to_each_incarnation_until_it_is_confirmed(case):
+async def test_a_flush_is_recorded_and_told_to_each_incarnation_until_it_is_confirmed(case):
     segments, *answers, calls = CASES[case]
 
-    async def scenario():
-        edges = Edges(*answers)
-        if case == "the store fails":
-            with pytest.raises(StoreError):
-                await service(edges).flush("a", 9, segments)
-        else:
+    edges = Edges(*answers)
+    if case == "the store fails":
+        with pytest.raises(StoreError):
             await service(edges).flush("a", 9, segments)
-        given = {
-            "request": ("a", 9, segments),
-            "confirm": ("a", 9, segments),
-            "tell": ("a", 9, 3.0),
-            "seal": ("a", segments, 9, 3.0),
-            "sleep": (0.25,),
-        }
-        assert edges.calls == [(what, *given[what]) for what in calls.split()]
+    else:
+        await service(edges).flush("a", 9, segments)
+    given = {
+        "request": ("a", 9, segments),
+        "confirm": ("a", 9, segments),
+        "tell": ("a", 9, 3.0),
+        "seal": ("a", segments, 9, 3.0),
+        "sleep": (0.25,),
+    }
+    assert edges.calls == [(what, *given[what]) for what in calls.split()]
 
-    run(scenario())
 
+async def test_all_recorded_requests_are_resumed_side_by_side():
+    request = SimpleNamespace
+    requests = {"b": [request(flush_ts=7, segments=(3,)), request(flush_ts=8, segments=())],
+                "a": [request(flush_ts=9, segments=())], "c": []}  # fmt: skip
+    edges = Edges([], [], [], [1], requests)
+    together, asked = asyncio.Barrier(3), []
 
-def test_all_recorded_requests_are_resumed_side_by_side():
-    async def scenario():
-        request = SimpleNamespace
-        requests = {"b": [request(flush_ts=7, segments=(3,)), request(flush_ts=8, segments=())],
-                    "a": [request(flush_ts=9, segments=())], "c": []}  # fmt: skip
-        edges = Edges([], [], [], [1], requests)
-        together, asked = asyncio.Barrier(3), []
+    async def confirm(*given):
+        asked.append(given)
+        await together.wait()
+        return True
 
-        async def confirm(*given):
-            asked.append(given)
-            await together.wait()
-            return True
-
-        with patch.object(edges, "confirm_flush", confirm):
-            await service(edges).resume()
-        assert sorted(asked) == [("a", 9, ()), ("b", 7, (3,)), ("b", 8, ())]
-        assert edges.calls == []
-        await service(Edges([], [], [], [1])).resume()
-
-    run(scenario())
+    with patch.object(edges, "confirm_flush", confirm):
+        await service(edges).resume()
+    assert sorted(asked) == [("a", 9, ()), ("b", 7, (3,)), ("b", 8, ())]
+    assert edges.calls == []
+    await service(Edges([], [], [], [1])).resume()

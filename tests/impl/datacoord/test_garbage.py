@@ -169,18 +169,15 @@ async def _filled():
 
 
 @pytest.mark.parametrize("rounds", [1, 2])
-def test_a_round_deletes_the_garbage_of_all_channels_and_forgets_what_has_no_file_left(rounds):
-    async def scenario():
-        coordinator, folder, readers = await _filled(), Folder([*KEPT, *GONE]), FileReaders()
-        for number, path in enumerate(READ):
-            readers.lend(f"reader {number}", [path])
-        collector = GarbageCollector(coordinator=coordinator, folder=folder, readers=readers)
-        with patch.object(coordinator, "collect_channel", wraps=coordinator.collect_channel) as forgets:
-            for _ in range(rounds):
-                await collector.collect()
-        assert folder.files == sorted(KEPT)
-        assert sorted(folder.deleted) == sorted(GONE)
-        assert forgets.mock_calls == [call("dropped")]
-        assert sorted(coordinator.segments) == [1, 3]
-
-    asyncio.run(scenario())
+async def test_a_round_deletes_the_garbage_of_all_channels_and_forgets_what_has_no_file_left(rounds):
+    coordinator, folder, readers = await _filled(), Folder([*KEPT, *GONE]), FileReaders()
+    for number, path in enumerate(READ):
+        readers.lend(f"reader {number}", [path])
+    collector = GarbageCollector(coordinator=coordinator, folder=folder, readers=readers)
+    with patch.object(coordinator, "collect_channel", wraps=coordinator.collect_channel) as forgets:
+        for _ in range(rounds):
+            await collector.collect()
+    assert folder.files == sorted(KEPT)
+    assert sorted(folder.deleted) == sorted(GONE)
+    assert forgets.mock_calls == [call("dropped")]
+    assert sorted(coordinator.segments) == [1, 3]

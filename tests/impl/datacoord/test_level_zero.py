@@ -172,34 +172,27 @@ class Slow(MemoryObjectStore):
 
 
 @pytest.mark.parametrize("case", ONCE)
-def test_each_file_is_written_once_whoever_else_wants_it(case):
+async def test_each_file_is_written_once_whoever_else_wants_it(case):
     compaction, does, written, named = ONCE[case]
 
-    async def scenario():
-        meta, store = MemoryMetaStore(), Slow(fails=case == "a file is not written")
-        await meta.save_channels([ChannelRecord("c", checkpoint=7)])
-        for number, path, rows in ((1, "c/rows", OLD), (-2, "c/level", DELETES)):
-            binlogs = (BinlogRecord(path, tuple(row.ts for row in rows)),)
-            known = compaction if number == 1 else Compaction()
-            await meta.save_segment(
-                SegmentRecord(number, "c", flushed=True, binlogs=binlogs, compaction=known)
-            )
-        coordinator = Coordinator(meta=meta)
-        await coordinator.load()
-        compactor = LevelZeroCompactor(coordinator=coordinator, store=store)
-        for together in does:
-            with suppress(StoreError):
-                await asyncio.gather(*(getattr(compactor, kind)("c") for kind in together.split()))
-        found = [
-            one
-            for record in coordinator.segments_of("c")
-            for one in (*record.binlogs, *record.compaction.deltas)
-        ]
-        assert sorted(one.path for one in found) == sorted(named)
-        for one in found:
-            assert tuple(row.ts for row in store.objects[one.path]) == one.row_positions
-        assert store.objects.get(REWRITTEN, OLD[1:]) == OLD[1:]
-        assert coordinator.segments[1].compaction.applied == (() if store.fails else ("c/level",))
-        assert store.written == written
-
-    asyncio.run(scenario())
+    meta, store = MemoryMetaStore(), Slow(fails=case == "a file is not written")
+    await meta.save_channels([ChannelRecord("c", checkpoint=7)])
+    for number, path, rows in ((1, "c/rows", OLD), (-2, "c/level", DELETES)):
+        binlogs = (BinlogRecord(path, tuple(row.ts for row in rows)),)
+        known = compaction if number == 1 else Compaction()
+        await meta.save_segment(SegmentRecord(number, "c", flushed=True, binlogs=binlogs, compaction=known))
+    coordinator = Coordinator(meta=meta)
+    await coordinator.load()
+    compactor = LevelZeroCompactor(coordinator=coordinator, store=store)
+    for together in does:
+        with suppress(StoreError):
+            await asyncio.gather(*(getattr(compactor, kind)("c") for kind in together.split()))
+    found = [
+        one for record in coordinator.segments_of("c") for one in (*record.binlogs, *record.compaction.deltas)
+    ]
+    assert sorted(one.path for one in found) == sorted(named)
+    for one in found:
+        assert tuple(row.ts for row in store.objects[one.path]) == one.row_positions
+    assert store.objects.get(REWRITTEN, OLD[1:]) == OLD[1:]
+    assert coordinator.segments[1].compaction.applied == (() if store.fails else ("c/level",))
+    assert store.written == written

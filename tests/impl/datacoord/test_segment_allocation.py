@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.impl.parts import CHANNEL, run
+from tests.impl.parts import CHANNEL
 from tidemark.impl.datacoord.collection_flush import CollectionFlush
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
@@ -53,7 +53,7 @@ def test_what_an_earlier_process_has_flushed_or_dropped_is_not_named_again():
     assert allocator(coordinator).end_all(CHANNEL) == (101,)
 
 
-def test_segments_end_before_the_flush_has_its_timestamp():
+async def test_segments_end_before_the_flush_has_its_timestamp():
     """A row that is written while the oracle is asked goes to another segment, which the next flush ends; a
     segment is named until a flush of it is over.
     """
@@ -75,21 +75,18 @@ def test_segments_end_before_the_flush_has_its_timestamp():
 
     service: Any = Service()
 
-    async def scenario():
-        assert segments.allocate(CHANNEL, 1) == 1
-        flush = CollectionFlush(oracle=Oracle(), allocator=segments, service=service)
-        assert await flush.flush([CHANNEL]) == 50
-        assert flushed == [("meanwhile", 2), (CHANNEL, 50, (1,))]
-        flushed.clear()
-        with pytest.raises(RpcError):
-            await flush.flush([CHANNEL])
-        assert await flush.flush(["other", CHANNEL]) == 70
-        assert flushed == [
-            ("meanwhile", 3),
-            (CHANNEL, 60, (2,)),
-            ("meanwhile", 4),
-            ("other", 70, ()),
-            (CHANNEL, 70, (2, 3)),
-        ]
-
-    run(scenario())
+    assert segments.allocate(CHANNEL, 1) == 1
+    flush = CollectionFlush(oracle=Oracle(), allocator=segments, service=service)
+    assert await flush.flush([CHANNEL]) == 50
+    assert flushed == [("meanwhile", 2), (CHANNEL, 50, (1,))]
+    flushed.clear()
+    with pytest.raises(RpcError):
+        await flush.flush([CHANNEL])
+    assert await flush.flush(["other", CHANNEL]) == 70
+    assert flushed == [
+        ("meanwhile", 3),
+        (CHANNEL, 60, (2,)),
+        ("meanwhile", 4),
+        ("other", 70, ()),
+        (CHANNEL, 70, (2, 3)),
+    ]

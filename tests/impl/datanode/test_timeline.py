@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 import pytest
 
-from tests.impl.parts import Scene, run, settle
+from tests.impl.parts import Scene, settle
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.types import (
@@ -92,7 +93,7 @@ class World(Scene):
         await self.sleep(1000)
         raise AssertionError("the log has ended")
 
-    async def put(self, path: str, rows: tuple[Row, ...]) -> None:
+    async def put(self, path: str, rows: Sequence[Row]) -> None:
         await self.ask("put", f" {path.replace('term-000006-position-' + '0' * 18, '')}")
 
     async def get(self, path: str) -> tuple[Row, ...]:
@@ -299,14 +300,15 @@ a smaller flush comes after a greater one: c=1:10,3:20 flush=2:c:40,2.5:c:15 => 
     pending c10
 an urgent report is merged with a later one, and sent after the round: tick=1.5 interval=20 c=1:10,2:15,3:40
     flush=1.75:c:12 update=3.5:ok,ok => 0 recover c; 1.5 update c10; 5 update c40; c40-40; pending nothing
+a save that is refused is sent again after a pause: c=1:10:1@1+2@1+3@1 save=refused stop=1.5 => 0 recover c;
+    1 put c/segment-1/10; 1 save c6 1@10 1+2+3; c10-0 1@10 uploaded, 1 growing; pending c0
+a sync in flight holds the checkpoint back: c=1:10:1@1+2@1+3@1,2:20:11@2 put=20:ok => 0 recover c; 1 put
+    c/segment-1/10; c20-0 2x1, 1@10 queued, 1 growing, 2 growing; pending c0
 """
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_node_does_what_it_must_when_it_must(case):
+async def test_a_node_does_what_it_must_when_it_must(case):
     what, _, wanted = " ".join(case.split()).partition(" => ")
 
-    async def scenario():
-        assert await played(what) == wanted
-
-    run(scenario())
+    assert await played(what) == wanted

@@ -1,6 +1,7 @@
 """What a gateway asks of the components behind it, and what its clients hear."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -8,7 +9,7 @@ from unittest.mock import AsyncMock, call
 
 import pytest
 
-from tests.impl.parts import HandClock, run, settle
+from tests.impl.parts import HandClock, settle
 from tests.impl.time_tick_parts import Oracle, RootCoordStub, Streams
 from tidemark.impl.errors import CollectionError, RpcError, SchemaMismatchError, WriteFailedError
 from tidemark.impl.proxy.config import ProxyConfig
@@ -101,18 +102,20 @@ class World:
         return found
 
 
-def play(scenario, **options):
-    """Run a scenario with a world whose queues are at work."""
+@asynccontextmanager
+async def at_work(**options):
+    """A world whose queues are at work."""
+    world = World(**options)
+    world.proxy.queues.start()
+    try:
+        yield world
+    finally:
+        await world.proxy.stop()
 
-    async def work():
-        world = World(**options)
-        world.proxy.queues.start()
-        try:
-            await scenario(world)
-        finally:
-            await world.proxy.stop()
 
-    run(work())
+@pytest.fixture
+def world():
+    return at_work()
 
 
 CHANGES = [
@@ -130,27 +133,21 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(("method", "given", "named", "asked", "answer"), CHANGES)
-def test_a_change_is_handed_to_the_root_coordinator(method, given, named, asked, answer):
-    async def scenario(world):
-        assert await getattr(world.gateway, method)(*given, **named) == answer
-        getattr(world.collections, method).side_effect = CollectionError("not possible")
-        with pytest.raises(CollectionError, match="not possible"):
-            await getattr(world.gateway, method)(*given, **named)
-        assert world.collections.mock_calls == [asked, asked]
-
-    play(scenario)
+async def test_a_change_is_handed_to_the_root_coordinator(world, method, given, named, asked, answer):
+    assert await getattr(world.gateway, method)(*given, **named) == answer
+    getattr(world.collections, method).side_effect = CollectionError("not possible")
+    with pytest.raises(CollectionError, match="not possible"):
+        await getattr(world.gateway, method)(*given, **named)
+    assert world.collections.mock_calls == [asked, asked]
 
 
-def test_timestamps_and_descriptions_need_no_task():
-    async def scenario(world):
-        assert (world.gateway.name, await world.gateway.now(), await world.gateway.now()) == ("p", 1, 2)
-        assert await world.gateway.describe("things") == THINGS
-        assert await world.gateway.describe("also") == replace(THINGS, version=6)
-        for name in ("gone", "none"):
-            with pytest.raises(CollectionError, match=f"no collection '{name}'"):
-                await world.gateway.describe(name)
-
-    play(scenario)
+async def test_timestamps_and_descriptions_need_no_task(world):
+    assert (world.gateway.name, await world.gateway.now(), await world.gateway.now()) == ("p", 1, 2)
+    assert await world.gateway.describe("things") == THINGS
+    assert await world.gateway.describe("also") == replace(THINGS, version=6)
+    for name in ("gone", "none"):
+        with pytest.raises(CollectionError, match=f"no collection '{name}'"):
+            await world.gateway.describe(name)
 
 
 FOUND = ((0, "none"), (4, "four"), (10, "ten"))
@@ -168,53 +165,41 @@ READS = [
 
 
 @pytest.mark.parametrize(("given", "named", "asked", "rows"), READS)
-def test_a_read_is_handed_to_the_query_nodes(given, named, asked, rows):
-    async def scenario(world):
-        reply = await world.gateway.read(*given, **named)
-        (task,) = world.reads
-        shown = None if task.page_of is None else task.page_of.moments
-        assert (task.level, task.collection[:6]) == (given[1], given[0] if given[0] != "also" else "things")
-        assert (task.channels, task.keys, task.client_ts, task.nearest, shown) == asked
-        assert reply == ReadReply(task.client_ts + 100, dict.fromkeys(task.channels, 50), rows)
-
-    play(scenario)
+async def test_a_read_is_handed_to_the_query_nodes(world, given, named, asked, rows):
+    reply = await world.gateway.read(*given, **named)
+    (task,) = world.reads
+    shown = None if task.page_of is None else task.page_of.moments
+    assert (task.level, task.collection[:6]) == (given[1], given[0] if given[0] != "also" else "things")
+    assert (task.channels, task.keys, task.client_ts, task.nearest, shown) == asked
+    assert reply == ReadReply(task.client_ts + 100, dict.fromkeys(task.channels, 50), rows)
 
 
-def test_a_flush_is_handed_to_the_data_coordinator():
-    async def scenario(world):
-        assert (await world.gateway.flush("things"), await world.gateway.flush("others")) == (400, 400)
-        assert world.flushes.mock_calls == [call.flush(THINGS.channels), call.flush(OTHERS.channels)]
-
-    play(scenario)
+async def test_a_flush_is_handed_to_the_data_coordinator(world):
+    assert (await world.gateway.flush("things"), await world.gateway.flush("others")) == (400, 400)
+    assert world.flushes.mock_calls == [call.flush(THINGS.channels), call.flush(OTHERS.channels)]
 
 
-def test_the_error_of_a_component_is_the_clients():
-    async def scenario(world):
-        world.read_error = world.flushes.flush.side_effect = RpcError("down")
-        for asked in (world.gateway.read("things", STRONG), world.gateway.flush("things")):
-            with pytest.raises(RpcError, match=r"^down$"):
-                await asked
-        for asked in (world.gateway.read("gone", STRONG), world.gateway.flush("none")):
-            with pytest.raises(CollectionError):
-                await asked
-        world.oracle.fails = 2
-        for asked in (world.gateway.now(), world.gateway.insert("things", [(1, "a")])):
-            with pytest.raises(RpcError, match="no answer"):
-                await asked
-
-    play(scenario)
+async def test_the_error_of_a_component_is_the_clients(world):
+    world.read_error = world.flushes.flush.side_effect = RpcError("down")
+    for asked in (world.gateway.read("things", STRONG), world.gateway.flush("things")):
+        with pytest.raises(RpcError, match=r"^down$"):
+            await asked
+    for asked in (world.gateway.read("gone", STRONG), world.gateway.flush("none")):
+        with pytest.raises(CollectionError):
+            await asked
+    world.oracle.fails = 2
+    for asked in (world.gateway.now(), world.gateway.insert("things", [(1, "a")])):
+        with pytest.raises(RpcError, match="no answer"):
+            await asked
 
 
-def test_rows_and_keys_are_written_each_to_its_shard():
-    async def scenario(world):
-        assert await world.gateway.insert("things", [(1, "a"), (2, "b"), (-2, "c")]) == 1
-        assert await world.gateway.insert("also", [(3, "d")], version=6) == 2
-        assert await world.gateway.delete("things", [1, 2]) == 3
-        assert world.written() == {
-            "a_1v0": [(2, "b"), (-2, "c"), (3, "d"), (2, None)], "b_1v1": [(1, "a"), (1, None)],
-        }  # fmt: skip
-
-    play(scenario)
+async def test_rows_and_keys_are_written_each_to_its_shard(world):
+    assert await world.gateway.insert("things", [(1, "a"), (2, "b"), (-2, "c")]) == 1
+    assert await world.gateway.insert("also", [(3, "d")], version=6) == 2
+    assert await world.gateway.delete("things", [1, 2]) == 3
+    assert world.written() == {
+        "a_1v0": [(2, "b"), (-2, "c"), (3, "d"), (2, None)], "b_1v1": [(1, "a"), (1, None)],
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -229,31 +214,23 @@ def test_rows_and_keys_are_written_each_to_its_shard():
         ("delete", ("none", [1]), {}, CollectionError),
     ],
 )
-def test_a_write_without_sense_is_refused_and_takes_no_timestamp(method, given, named, error):
-    async def scenario(world):
-        with pytest.raises(error):
-            await getattr(world.gateway, method)(*given, **named)
-        assert (world.oracle.given, world.last_id, world.written()) == (0, 0, {})
-
-    play(scenario)
+async def test_a_write_without_sense_is_refused_and_takes_no_timestamp(world, method, given, named, error):
+    with pytest.raises(error):
+        await getattr(world.gateway, method)(*given, **named)
+    assert (world.oracle.given, world.last_id, world.written()) == (0, 0, {})
 
 
-def test_rows_without_keys_get_ids_of_several_batches():
-    async def scenario(world):
-        ts, keys = await world.gateway.insert_values("others", ["a", "b", "c"])
-        more = await world.gateway.insert_values("others", ["d", "e"])
-        assert (ts, keys, more) == (1, (10, 11, 12), (2, (23, 33)))
-        assert world.written() == {"a_2v0": list(zip((*keys, *more[1]), "abcde", strict=True))}
-
-    play(scenario)
+async def test_rows_without_keys_get_ids_of_several_batches(world):
+    ts, keys = await world.gateway.insert_values("others", ["a", "b", "c"])
+    more = await world.gateway.insert_values("others", ["d", "e"])
+    assert (ts, keys, more) == (1, (10, 11, 12), (2, (23, 33)))
+    assert world.written() == {"a_2v0": list(zip((*keys, *more[1]), "abcde", strict=True))}
 
 
-def test_rows_without_keys_need_a_source_of_ids():
-    async def scenario(world):
+async def test_rows_without_keys_need_a_source_of_ids():
+    async with at_work(ids=False) as world:
         with pytest.raises(WriteFailedError, match="no source of ids"):
             await world.gateway.insert_values("things", ["a"])
-
-    play(scenario, ids=False)
 
 
 @pytest.mark.parametrize(
@@ -264,59 +241,50 @@ def test_rows_without_keys_need_a_source_of_ids():
         ({"late": {"a"}}, "may come twice"),
     ],
 )
-def test_a_client_hears_whether_a_failed_write_may_be_in_a_log(fault, words):
-    async def scenario(world):
-        vars(world.streams).update(fault, gates={"b": asyncio.Event()})
-        write = asyncio.create_task(world.gateway.insert("things", [(2, "a"), (1, "b")]))
-        await settle()
-        assert not write.done(), "an append is still under way"
-        world.streams.gates["b"].set()
-        with pytest.raises(WriteFailedError, match=words):
-            await write
-
-    play(scenario)
+async def test_a_client_hears_whether_a_failed_write_may_be_in_a_log(world, fault, words):
+    vars(world.streams).update(fault, gates={"b": asyncio.Event()})
+    write = asyncio.create_task(world.gateway.insert("things", [(2, "a"), (1, "b")]))
+    await settle()
+    assert not write.done(), "an append is still under way"
+    world.streams.gates["b"].set()
+    with pytest.raises(WriteFailedError, match=words):
+        await write
 
 
 @pytest.mark.parametrize(("found", "error"), [(None, SchemaMismatchError), (RpcError("no answer"), RpcError)])
 @pytest.mark.parametrize("name", ["things", "also"])
-def test_nothing_is_written_to_a_collection_that_changes_before_the_write_has_its_timestamp(
-    name, found, error
+async def test_nothing_is_written_to_a_collection_that_changes_before_the_write_has_its_timestamp(
+    world, name, found, error
 ):
-    async def scenario(world):
-        world.oracle.held = asyncio.Event()
-        writes = [
-            asyncio.create_task(write)
-            for write in (world.gateway.insert(name, [(1, "a")]), world.gateway.delete(name, [1]))
-        ]
-        await settle()
-        world.change(found)
-        world.oracle.held.set()
-        assert [type(one) for one in await asyncio.gather(*writes, return_exceptions=True)] == [error] * 2
-        assert world.written() == {}
-        if found is None:
-            assert await world.gateway.insert(name, [(1, "a")], version=13)
-
-    play(scenario)
+    world.oracle.held = asyncio.Event()
+    writes = [
+        asyncio.create_task(write)
+        for write in (world.gateway.insert(name, [(1, "a")]), world.gateway.delete(name, [1]))
+    ]
+    await settle()
+    world.change(found)
+    world.oracle.held.set()
+    assert [type(one) for one in await asyncio.gather(*writes, return_exceptions=True)] == [error] * 2
+    assert world.written() == {}
+    if found is None:
+        assert await world.gateway.insert(name, [(1, "a")], version=13)
 
 
-def test_reads_and_writes_pass_a_change_and_changes_go_one_by_one():
-    async def scenario(world):
-        may_change = asyncio.Event()
+async def test_reads_and_writes_pass_a_change_and_changes_go_one_by_one(world):
+    may_change = asyncio.Event()
 
-        async def alter(*_, **__):
-            await may_change.wait()
-            return CHANGED
+    async def alter(*_, **__):
+        await may_change.wait()
+        return CHANGED
 
-        world.collections.alter.side_effect = alter
-        behind = [
-            asyncio.create_task(one)
-            for one in (world.gateway.alter("things", schema="t"), world.gateway.flush("things"))
-        ]
-        await settle()
-        assert await world.gateway.insert("things", [(1, "a")])
-        assert (await world.gateway.read("things", STRONG)).rows
-        assert not world.flushes.mock_calls
-        may_change.set()
-        assert await asyncio.gather(*behind) == [300, 400]
-
-    play(scenario)
+    world.collections.alter.side_effect = alter
+    behind = [
+        asyncio.create_task(one)
+        for one in (world.gateway.alter("things", schema="t"), world.gateway.flush("things"))
+    ]
+    await settle()
+    assert await world.gateway.insert("things", [(1, "a")])
+    assert (await world.gateway.read("things", STRONG)).rows
+    assert not world.flushes.mock_calls
+    may_change.set()
+    assert await asyncio.gather(*behind) == [300, 400]

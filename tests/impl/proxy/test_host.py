@@ -1,12 +1,13 @@
 """A host keeps one proxy running: sessions, renewals, callers, and what ends it."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from unittest.mock import AsyncMock
 
 import pytest
 
-from tests.impl.parts import HandClock, run, settle
+from tests.impl.parts import HandClock, settle
 from tidemark.impl.errors import SessionEndedError
 from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.runtime import Supervisor
@@ -77,25 +78,22 @@ class World:
         await asyncio.gather(self.running, return_exceptions=True)
 
 
-def play(scenario, *renewals, **options):
-    """Run a scenario with a host that is at work."""
-
-    async def work():
-        world = World(*renewals, **options)
-        await settle()
-        try:
-            await scenario(world)
-        finally:
-            await world.close()
-
-    run(work())
+@asynccontextmanager
+async def at_work(*renewals, **options):
+    """A host that is at work."""
+    world = World(*renewals, **options)
+    await settle()
+    try:
+        yield world
+    finally:
+        await world.close()
 
 
 BEGINS = ["register p for 12", "start 1"]
 
 
-def test_a_session_is_renewed_each_quarter_of_its_lease():
-    async def scenario(world):
+async def test_a_session_is_renewed_each_quarter_of_its_lease():
+    async with at_work() as world:
         assert world.take() == BEGINS
         assert (await world.caller()).source == 1
         for _ in range(3):
@@ -106,11 +104,9 @@ def test_a_session_is_renewed_each_quarter_of_its_lease():
         await world.close()
         assert world.take() == ["stop 1"]
 
-    play(scenario)
 
-
-def test_another_session_begins_when_the_proxy_of_the_last_one_has_stopped():
-    async def scenario(world):
+async def test_another_session_begins_when_the_proxy_of_the_last_one_has_stopped():
+    async with at_work(SessionEndedError("late")) as world:
         world.may_stop.clear()
         world.may_register.clear()
         await world.clock.advance(3)
@@ -127,11 +123,9 @@ def test_another_session_begins_when_the_proxy_of_the_last_one_has_stopped():
         await world.clock.advance(3)
         assert world.take() == ["renew 2"]
 
-    play(scenario, SessionEndedError("late"))
 
-
-def test_callers_wait_for_a_proxy_that_serves():
-    async def scenario(world):
+async def test_callers_wait_for_a_proxy_that_serves():
+    async with at_work(SessionEndedError("late"), serves=False) as world:
         caller = world.caller()
         await settle()
         assert not caller.done()
@@ -140,12 +134,10 @@ def test_callers_wait_for_a_proxy_that_serves():
         world.proxies[1].serving.set()
         assert (await caller).source == 2
 
-    play(scenario, SessionEndedError("late"), serves=False)
-
 
 @pytest.mark.parametrize("part", ["session store", "proxy"])
-def test_a_failure_stops_the_proxy_and_ends_the_host(part):
-    async def scenario(world):
+async def test_a_failure_stops_the_proxy_and_ends_the_host(part):
+    async with at_work(RuntimeError("a defect")) as world:
         world.may_stop.clear()
         if part == "proxy":
             world.proxies[0].supervisor.spawn(lambda: world.renew(0), "fails")
@@ -158,21 +150,17 @@ def test_a_failure_stops_the_proxy_and_ends_the_host(part):
         await world.clock.advance(LEASE)
         assert world.take() == []
 
-    play(scenario, RuntimeError("a defect"))
 
-
-def test_a_failed_registration_ends_the_host():
-    async def scenario(world):
+async def test_a_failed_registration_ends_the_host():
+    async with at_work(SessionEndedError("late")) as world:
         world.register = AsyncMock(side_effect=RuntimeError("a defect"))
         await world.clock.advance(3)
         with pytest.raises(RuntimeError, match="a defect"):
             await world.running
 
-    play(scenario, SessionEndedError("late"))
 
-
-def test_a_proxy_is_stopped_though_the_host_is_cancelled_while_a_renewal_is_given_up():
-    async def scenario(world):
+async def test_a_proxy_is_stopped_though_the_host_is_cancelled_while_a_renewal_is_given_up():
+    async with at_work() as world:
         world.may_renew.clear()
         await world.clock.advance(3)
         world.running.cancel()
@@ -181,5 +169,3 @@ def test_a_proxy_is_stopped_though_the_host_is_cancelled_while_a_renewal_is_give
         world.running.cancel()
         await settle()
         assert world.take() == ["stop 1"]
-
-    play(scenario)

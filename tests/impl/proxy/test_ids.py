@@ -8,7 +8,7 @@ from unittest.mock import AsyncMock
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tidemark.impl.errors import NoTimestampError, NotLeaderError, RpcError
 from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.rootcoord.ids import IdAllocator
@@ -48,11 +48,7 @@ def _ids(runs: tuple[Batch, ...]) -> list[int]:
     return list(chain.from_iterable(range(run.first, run.last + 1) for run in runs))
 
 
-def test_callers_share_batches_in_the_order_in_which_they_come():
-    run(_callers_share_batches_in_the_order_in_which_they_come())
-
-
-async def _callers_share_batches_in_the_order_in_which_they_come():
+async def test_callers_share_batches_in_the_order_in_which_they_come():
     source = Source()
     source.may_answer.set()
     cache = _cache(source, Supervisor())
@@ -62,11 +58,7 @@ async def _callers_share_batches_in_the_order_in_which_they_come():
     assert cache.left == Batch(10, 12)
 
 
-def test_a_request_for_more_than_a_batch_has_several_runs():
-    run(_a_request_for_more_than_a_batch_has_several_runs())
-
-
-async def _a_request_for_more_than_a_batch_has_several_runs():
+async def test_a_request_for_more_than_a_batch_has_several_runs():
     source = Source()
     source.may_answer.set()
     cache = _cache(source, Supervisor())
@@ -75,11 +67,7 @@ async def _a_request_for_more_than_a_batch_has_several_runs():
     assert source.asked == [25, 15, 5]
 
 
-def test_a_caller_that_leaves_loses_no_batch():
-    run(_a_caller_that_leaves_loses_no_batch())
-
-
-async def _a_caller_that_leaves_loses_no_batch():
+async def test_a_caller_that_leaves_loses_no_batch():
     source = Source()
     cache = _cache(source, Supervisor())
     leaves, stays = (asyncio.create_task(cache.take(2)) for _ in range(2))
@@ -92,11 +80,7 @@ async def _a_caller_that_leaves_loses_no_batch():
     assert not cache.waiting
 
 
-def test_all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
-    run(_all_who_wait_are_told_of_a_failure_and_later_ones_ask_again())
-
-
-async def _all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
+async def test_all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
     source = Source()
     source.fails = True
     cache = _cache(source, Supervisor())
@@ -112,11 +96,7 @@ async def _all_who_wait_are_told_of_a_failure_and_later_ones_ask_again():
 
 
 @pytest.mark.parametrize("count", [0, -1])
-def test_none_is_not_asked_for(count: int):
-    run(_none_is_not_asked_for(count))
-
-
-async def _none_is_not_asked_for(count):
+async def test_none_is_not_asked_for(count: int):
     source = Source()
     with pytest.raises(ValueError, match=f"at least 1, got {count}"):
         await _cache(source, Supervisor()).take(count)
@@ -127,11 +107,7 @@ async def _none_is_not_asked_for(count):
     assert source.asked == []
 
 
-def test_a_batch_is_no_larger_than_the_coordinator_allows():
-    run(_a_batch_is_no_larger_than_the_coordinator_allows())
-
-
-async def _a_batch_is_no_larger_than_the_coordinator_allows():
+async def test_a_batch_is_no_larger_than_the_coordinator_allows():
     source = Source()
     source.may_answer.set()
     assert await IdAllocator(oracle=source, most=5).allocate(7) == Batch(1, 5)
@@ -144,41 +120,32 @@ async def _a_batch_is_no_larger_than_the_coordinator_allows():
     ("error", "told"),
     [(NotLeaderError("f"), RpcError), (NoTimestampError("f"), RpcError), (RuntimeError("f"), RuntimeError)],
 )
-def test_an_oracle_without_ids_is_a_failed_call_and_a_defect_is_not_hidden(error, told):
-    async def scenario():
-        oracle = AsyncMock()
-        oracle.allocate.side_effect = error
-        with pytest.raises(told, match="f"):
-            await IdAllocator(oracle=oracle, most=5).allocate(1)
-
-    run(scenario())
+async def test_an_oracle_without_ids_is_a_failed_call_and_a_defect_is_not_hidden(error, told):
+    oracle = AsyncMock()
+    oracle.allocate.side_effect = error
+    with pytest.raises(told, match="f"):
+        await IdAllocator(oracle=oracle, most=5).allocate(1)
 
 
-def test_a_defect_of_the_source_is_the_failure_of_the_process():
-    async def scenario():
-        source, supervisor = AsyncMock(), Supervisor()
-        source.allocate.side_effect = RuntimeError("a defect")
-        asked = asyncio.create_task(_cache(source, supervisor).take(1))
-        await settle()
-        assert str(supervisor.failure) == "a defect"
-        asked.cancel()
-
-    run(scenario())
+async def test_a_defect_of_the_source_is_the_failure_of_the_process():
+    source, supervisor = AsyncMock(), Supervisor()
+    source.allocate.side_effect = RuntimeError("a defect")
+    asked = asyncio.create_task(_cache(source, supervisor).take(1))
+    await settle()
+    assert str(supervisor.failure) == "a defect"
+    asked.cancel()
 
 
-def test_the_ids_of_a_caller_that_leaves_are_left_out():
+async def test_the_ids_of_a_caller_that_leaves_are_left_out():
     """It has one of three, and leaves when the others have come: ids between two batches are not given."""
 
-    async def scenario():
-        async def allocate(count, *, deadline):
-            if len(batches) == 2:
-                leaves.cancel()
-            return batches.pop(0)
+    async def allocate(count, *, deadline):
+        if len(batches) == 2:
+            leaves.cancel()
+        return batches.pop(0)
 
-        batches = [Batch(1, 1), Batch(11, 13), Batch(21, 24)]
-        cache = _cache(AsyncMock(allocate=allocate), Supervisor())
-        leaves, stays = (asyncio.create_task(cache.take(count)) for count in (3, 4))
-        assert _ids(await stays) == [11, 12, 13, 21]
-        assert leaves.cancelled()
-
-    run(scenario())
+    batches = [Batch(1, 1), Batch(11, 13), Batch(21, 24)]
+    cache = _cache(AsyncMock(allocate=allocate), Supervisor())
+    leaves, stays = (asyncio.create_task(cache.take(count)) for count in (3, 4))
+    assert _ids(await stays) == [11, 12, 13, 21]
+    assert leaves.cancelled()

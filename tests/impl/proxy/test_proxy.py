@@ -1,11 +1,12 @@
 """One proxy: what its configuration reaches, when it serves, its calls, its ids, and its end."""
 
 import asyncio
+from contextlib import asynccontextmanager
 from unittest.mock import AsyncMock
 
 import pytest
 
-from tests.impl.parts import HandClock, run, settle
+from tests.impl.parts import HandClock, settle
 from tests.impl.time_tick_parts import Oracle, RootCoordStub, Streams
 from tidemark.impl.errors import (
     CollectionError,
@@ -49,17 +50,19 @@ class World:
         await self.clock.advance(1)
 
 
-def play(scenario, **options):
-    """Run a scenario with a proxy that has begun."""
+@asynccontextmanager
+async def at_work(**options):
+    """A world whose proxy has begun."""
+    world = World(**options)
+    try:
+        yield world
+    finally:
+        await world.proxy.stop()
 
-    async def work():
-        world = World(**options)
-        try:
-            await scenario(world)
-        finally:
-            await world.proxy.stop()
 
-    run(work())
+@pytest.fixture
+def world():
+    return at_work()
 
 
 async def errors_of(*callers):
@@ -77,67 +80,55 @@ async def held(world):
     return begun
 
 
-def test_ticks_and_reports_come_after_their_pauses_whatever_became_of_the_last_one():
-    async def scenario(world):
-        world.oracle.fails = 1
-        world.root_coord.known = False
-        given = []
-        for second in range(1, 13):
-            if second == 6:
-                world.root_coord.known = True
-            await world.clock.advance(1)
-            given.append((world.oracle.given, len(world.root_coord.reports), world.proxy.serving.is_set()))
-        assert given == [
-            (0, 0, False), (0, 0, False), (0, 0, False), (1, 0, False), (1, 0, False), (2, 1, True),
-            (2, 1, True), (3, 1, True), (3, 2, True), (4, 2, True), (4, 2, True), (5, 3, True),
-        ]  # fmt: skip
-
-    play(scenario)
+async def test_ticks_and_reports_come_after_their_pauses_whatever_became_of_the_last_one(world):
+    world.oracle.fails = 1
+    world.root_coord.known = False
+    given = []
+    for second in range(1, 13):
+        if second == 6:
+            world.root_coord.known = True
+        await world.clock.advance(1)
+        given.append((world.oracle.given, len(world.root_coord.reports), world.proxy.serving.is_set()))
+    assert given == [
+        (0, 0, False), (0, 0, False), (0, 0, False), (1, 0, False), (1, 0, False), (2, 1, True),
+        (2, 1, True), (3, 1, True), (3, 2, True), (4, 2, True), (4, 2, True), (5, 3, True),
+    ]  # fmt: skip
 
 
-def test_calls_have_their_deadlines():
-    async def scenario(world):
-        world.root_coord.update_channel_time_tick = report = AsyncMock()
-        world.streams.append = append = AsyncMock()
-        await world.serves()
-        await world.proxy.write(("a",))
-        assert [one.await_args_list[0].kwargs for one in (report, append)] == [
-            {"deadline": 13}, {"deadline": 11},
-        ]  # fmt: skip
-
-    play(scenario)
+async def test_calls_have_their_deadlines(world):
+    world.root_coord.update_channel_time_tick = report = AsyncMock()
+    world.streams.append = append = AsyncMock()
+    await world.serves()
+    await world.proxy.write(("a",))
+    assert [one.await_args_list[0].kwargs for one in (report, append)] == [
+        {"deadline": 13}, {"deadline": 11},
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("part", ["ticker", "reports"])
-def test_an_error_that_no_edge_should_have_is_the_failure_of_the_proxy(part):
-    async def scenario(world):
-        broken = AsyncMock(side_effect=RuntimeError("a defect"))
-        if part == "ticker":
-            world.oracle.alloc = broken
-        else:
-            world.root_coord.update_channel_time_tick = broken
-        await world.serves()
-        assert str(world.proxy.supervisor.failure) == "a defect"
-        assert not world.proxy.serving.is_set()
-
-    play(scenario)
+async def test_an_error_that_no_edge_should_have_is_the_failure_of_the_proxy(world, part):
+    broken = AsyncMock(side_effect=RuntimeError("a defect"))
+    if part == "ticker":
+        world.oracle.alloc = broken
+    else:
+        world.root_coord.update_channel_time_tick = broken
+    await world.serves()
+    assert str(world.proxy.supervisor.failure) == "a defect"
+    assert not world.proxy.serving.is_set()
 
 
-def test_so_many_tasks_run_and_so_many_wait():
-    async def scenario(world):
-        await world.serves()
-        world.streams.gates["a"] = asyncio.Event()
-        writes = []
-        for _ in range(5):
-            writes.append(world.write())
-            await settle()
-        assert (world.streams.running, len(world.proxy.queue.unissued)) == (2, 1)
-        world.streams.gates["a"].set()
-        # The scheduler holds one task more: it takes the next worker that is free.
-        assert (await errors_of(*writes)).count(QueueFullError) == 2
-        assert world.streams.most == 2
-
-    play(scenario)
+async def test_so_many_tasks_run_and_so_many_wait(world):
+    await world.serves()
+    world.streams.gates["a"] = asyncio.Event()
+    writes = []
+    for _ in range(5):
+        writes.append(world.write())
+        await settle()
+    assert (world.streams.running, len(world.proxy.queue.unissued)) == (2, 1)
+    world.streams.gates["a"].set()
+    # The scheduler holds one task more: it takes the next worker that is free.
+    assert (await errors_of(*writes)).count(QueueFullError) == 2
+    assert world.streams.most == 2
 
 
 CALLS = [
@@ -149,47 +140,38 @@ CALLS = [
 
 @pytest.mark.parametrize(("error", "answer", "failure"), CALLS)
 @pytest.mark.parametrize("kind", [QueueKind.DDL, QueueKind.QUERY])
-def test_a_call_is_made_once_at_its_timestamp_and_keeps_its_answer_or_its_error(kind, error, answer, failure):
-    async def scenario(world):
-        await world.serves()
-        call = AsyncMock(return_value="an answer", side_effect=error)
-        for place in (2, 3):
-            task = CallTask(("component",), call=call)
-            await world.proxy.submit(task, kind)
-            assert (task.answer, type(task.failure) if task.failure else None) == (answer, failure)
-            assert task.succeeded == (failure is None)
-            assert [one.args for one in call.await_args_list] == [(2,), (3,)][: place - 1]
-
-    play(scenario)
+async def test_a_call_is_made_once_at_its_timestamp_and_keeps_its_answer(world, kind, error, answer, failure):
+    await world.serves()
+    call = AsyncMock(return_value="an answer", side_effect=error)
+    for place in (2, 3):
+        task = CallTask(("component",), call=call)
+        await world.proxy.submit(task, kind)
+        assert (task.answer, type(task.failure) if task.failure else None) == (answer, failure)
+        assert task.succeeded == (failure is None)
+        assert [one.args for one in call.await_args_list] == [(2,), (3,)][: place - 1]
 
 
-def test_a_defect_of_a_component_ends_the_proxy():
-    async def scenario(world):
-        await world.serves()
-        task = CallTask(("component",), call=AsyncMock(side_effect=RuntimeError("a defect")))
-        caller = asyncio.create_task(world.proxy.submit(task, QueueKind.DDL))
-        await settle()
-        assert str(world.proxy.supervisor.failure) == "a defect"
-        await world.proxy.stop()
-        assert await errors_of(caller) == [ProxyEndedError]
-
-    play(scenario)
+async def test_a_defect_of_a_component_ends_the_proxy(world):
+    await world.serves()
+    task = CallTask(("component",), call=AsyncMock(side_effect=RuntimeError("a defect")))
+    caller = asyncio.create_task(world.proxy.submit(task, QueueKind.DDL))
+    await settle()
+    assert str(world.proxy.supervisor.failure) == "a defect"
+    await world.proxy.stop()
+    assert await errors_of(caller) == [ProxyEndedError]
 
 
-def test_a_task_that_drops_itself_is_not_sent():
+async def test_a_task_that_drops_itself_is_not_sent(world):
     class Dropped(DmlTask):
         async def prepare(self):
             self.drop(RpcError("not any more"))
 
-    async def scenario(world):
-        await world.serves()
-        task = Dropped(("a", "b"))
-        with pytest.raises(RpcError, match="not any more"):
-            await world.proxy.submit(task)
-        await settle()
-        assert (task.phase, task.succeeded, world.streams.appended) == (TaskPhase.POPPED, False, [])
-
-    play(scenario)
+    await world.serves()
+    task = Dropped(("a", "b"))
+    with pytest.raises(RpcError, match="not any more"):
+        await world.proxy.submit(task)
+    await settle()
+    assert (task.phase, task.succeeded, world.streams.appended) == (TaskPhase.POPPED, False, [])
 
 
 class Ids:
@@ -204,22 +186,20 @@ class Ids:
         return Batch(3 * len(self.asked) - 2, 3 * len(self.asked) - 3 + count)
 
 
-def test_each_task_has_an_id_of_its_own():
-    async def scenario(world):
+async def test_each_task_has_an_id_of_its_own():
+    ids = Ids()
+    async with at_work(ids=ids) as world:
         ids.may_answer.set()
         await world.serves()
         tasks = [await world.proxy.write(("a",)) for _ in range(4)]
         assert ([task.id for task in tasks], ids.asked) == ([1, 2, 3, 4], [(3, 17), (3, 17)])
 
-    ids = Ids()
-    play(scenario, ids=ids)
-
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_a_caller_that_waits_for_an_id_hears_that_the_proxy_has_ended(asked):
+async def test_a_caller_that_waits_for_an_id_hears_that_the_proxy_has_ended(asked):
     """Also if the question has not begun."""
-
-    async def scenario(world):
+    ids = Ids()
+    async with at_work(ids=ids) as world:
         await world.serves()
         write = world.write()
         for _ in range(50 if asked else 1):
@@ -228,49 +208,37 @@ def test_a_caller_that_waits_for_an_id_hears_that_the_proxy_has_ended(asked):
         await world.proxy.stop()
         assert await errors_of(write) == [RpcError]
 
-    ids = Ids()
-    play(scenario, ids=ids)
+
+async def test_a_stop_ends_all_work_and_tells_the_callers(world):
+    early = world.write()
+    await settle()
+    await world.proxy.stop()
+    assert await errors_of(early) == [ProxyClosedError]
+
+    world = World()
+    begun = await held(world)
+    await world.proxy.stop()
+    assert await errors_of(begun, world.write()) == [ProxyEndedError, ProxyClosedError]
+    assert (world.streams.running, world.proxy.meta.closed) == (0, True)
+    given = world.oracle.given
+    await world.clock.advance(6)
+    assert (world.oracle.given, len(world.root_coord.reports)) == (given, 1)
 
 
-def test_a_stop_ends_all_work_and_tells_the_callers():
-    async def scenario(world):
-        early = world.write()
-        await settle()
-        await world.proxy.stop()
-        assert await errors_of(early) == [ProxyClosedError]
-
-        world = World()
-        begun = await held(world)
-        await world.proxy.stop()
-        assert await errors_of(begun, world.write()) == [ProxyEndedError, ProxyClosedError]
-        assert (world.streams.running, world.proxy.meta.closed) == (0, True)
-        given = world.oracle.given
-        await world.clock.advance(6)
-        assert (world.oracle.given, len(world.root_coord.reports)) == (given, 1)
-
-    play(scenario)
+async def test_a_close_waits_for_what_has_begun_and_then_ends_all_work(world):
+    begun = await held(world)
+    closing = asyncio.create_task(world.proxy.close())
+    assert await errors_of(world.write()) == [ProxyClosedError]
+    assert not closing.done()
+    assert not world.proxy.meta.closed
+    world.streams.gates["a"].set()
+    assert await errors_of(begun, closing) == [DmlTask, type(None)]
+    assert world.proxy.meta.closed
 
 
-def test_a_close_waits_for_what_has_begun_and_then_ends_all_work():
-    async def scenario(world):
-        begun = await held(world)
-        closing = asyncio.create_task(world.proxy.close())
-        assert await errors_of(world.write()) == [ProxyClosedError]
-        assert not closing.done()
-        assert not world.proxy.meta.closed
-        world.streams.gates["a"].set()
-        assert await errors_of(begun, closing) == [DmlTask, type(None)]
-        assert world.proxy.meta.closed
-
-    play(scenario)
-
-
-def test_a_close_returns_when_the_proxy_ends_meanwhile():
-    async def scenario(world):
-        begun = await held(world)
-        closing = asyncio.create_task(world.proxy.close())
-        await settle()
-        await world.proxy.stop()
-        assert await errors_of(begun, closing) == [ProxyEndedError, type(None)]
-
-    play(scenario)
+async def test_a_close_returns_when_the_proxy_ends_meanwhile(world):
+    begun = await held(world)
+    closing = asyncio.create_task(world.proxy.close())
+    await settle()
+    await world.proxy.stop()
+    assert await errors_of(begun, closing) == [ProxyEndedError, type(None)]

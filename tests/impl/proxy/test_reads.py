@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tidemark.impl.errors import NotServableError, RpcError, RpcTimeoutError, UnknownChannelError
 from tidemark.impl.proxy.reads import ReadAnswer, Reader, ReaderConfig, ReadPhase, ReadTask
 from tidemark.impl.querynode.values import ShardAnswer
@@ -81,75 +81,63 @@ def shown(answer):
         (ConsistencyLevel.CUSTOMIZED, 42, 90),
     ],
 )
-def test_each_level_has_its_guarantee(level, guarantee, now):
-    async def scenario():
-        config = ReaderConfig(graceful_ts=15, deadline=2.5)
-        world = World(a=[answer(200, (3, 1))], now=now, config=config)
-        assert await world.reader.read(level, ["a"], client_ts=42, keys=(1, 8)) == ReadAnswer(
-            (Row(3, 1, 1),), {"a": 200}
-        )
-        found = await world.execute(level, "a", client_ts=42)
-        assert world.asked == [("a", guarantee, None, keys, 2.5) for keys in ((1, 8), None)]
-        asks_the_oracle = [ReadPhase.ASKED] if level is STRONG else []
-        assert world.phases[-len(asks_the_oracle) - 1 :] == [*asks_the_oracle, ReadPhase.SENT]
-        assert (world.task.guarantee, world.task.phase) == (guarantee, ReadPhase.ANSWERED)
-        assert world.task.answer is found
-
-    run(scenario())
+async def test_each_level_has_its_guarantee(level, guarantee, now):
+    config = ReaderConfig(graceful_ts=15, deadline=2.5)
+    world = World(a=[answer(200, (3, 1))], now=now, config=config)
+    assert await world.reader.read(level, ["a"], client_ts=42, keys=(1, 8)) == ReadAnswer(
+        (Row(3, 1, 1),), {"a": 200}
+    )
+    found = await world.execute(level, "a", client_ts=42)
+    assert world.asked == [("a", guarantee, None, keys, 2.5) for keys in ((1, 8), None)]
+    asks_the_oracle = [ReadPhase.ASKED] if level is STRONG else []
+    assert world.phases[-len(asks_the_oracle) - 1 :] == [*asks_the_oracle, ReadPhase.SENT]
+    assert (world.task.guarantee, world.task.phase) == (guarantee, ReadPhase.ANSWERED)
+    assert world.task.answer is found
 
 
-def test_further_pages_have_the_moments_of_the_first_channel_by_channel():
-    async def scenario():
-        world = World(a=[answer(120, (3, 1))], b=[answer(110, (2, 2), (4, 3))])
-        first = await world.execute(STRONG, "a", "b")
-        assert (shown(first), first.moment) == ([(2, 2), (3, 1), (4, 3)], 120)
-        world.asked.clear()
-        for channels in (("a", "b"), ("b",)):
-            await world.execute(STRONG, *channels, page_of=first)
-            assert world.task.guarantee == max(first.moments[channel] for channel in channels)
-        assert [asked[:3] for asked in world.asked] == [("a", 120, 120), *[("b", 110, 110)] * 2]
-        with pytest.raises(UnknownChannelError, match="channel 'c', and its first page shows a, b"):
-            await world.execute(STRONG, "a", "c", page_of=first)
+async def test_further_pages_have_the_moments_of_the_first_channel_by_channel():
+    world = World(a=[answer(120, (3, 1))], b=[answer(110, (2, 2), (4, 3))])
+    first = await world.execute(STRONG, "a", "b")
+    assert (shown(first), first.moment) == ([(2, 2), (3, 1), (4, 3)], 120)
+    world.asked.clear()
+    for channels in (("a", "b"), ("b",)):
+        await world.execute(STRONG, *channels, page_of=first)
+        assert world.task.guarantee == max(first.moments[channel] for channel in channels)
+    assert [asked[:3] for asked in world.asked] == [("a", 120, 120), *[("b", 110, 110)] * 2]
+    with pytest.raises(UnknownChannelError, match="channel 'c', and its first page shows a, b"):
+        await world.execute(STRONG, "a", "c", page_of=first)
+    assert world.task.phase is ReadPhase.FAILED
+    assert (await world.execute(EVENTUALLY)).moment == 0
+
+
+async def test_replicas_are_asked_one_after_the_other_until_one_answers():
+    busy, late, lost = NotServableError("busy"), RpcTimeoutError("late"), RpcError("lost")
+    world = World(a=[busy, late, answer(120), answer(130)], b=[busy, lost], c=[], d=[answer(7)])
+    assert (await world.execute(STRONG, "a")).moments == {"a": 120}
+    assert world.asked == [("a", 100, None, None, 10.0)] * 3
+    world.asked.clear()
+    for channel, error, text in (("b", RpcError, "lost"), ("c", NotServableError, "no replica serves")):
+        with pytest.raises(error, match=text):
+            await world.execute(STRONG, channel, "d")
         assert world.task.phase is ReadPhase.FAILED
-        assert (await world.execute(EVENTUALLY)).moment == 0
-
-    run(scenario())
+    assert [asked[:2] for asked in world.asked if asked[0] == "b"] == [("b", 100)] * 2
 
 
-def test_replicas_are_asked_one_after_the_other_until_one_answers():
-    async def scenario():
-        busy, late, lost = NotServableError("busy"), RpcTimeoutError("late"), RpcError("lost")
-        world = World(a=[busy, late, answer(120), answer(130)], b=[busy, lost], c=[], d=[answer(7)])
-        assert (await world.execute(STRONG, "a")).moments == {"a": 120}
-        assert world.asked == [("a", 100, None, None, 10.0)] * 3
-        world.asked.clear()
-        for channel, error, text in (("b", RpcError, "lost"), ("c", NotServableError, "no replica serves")):
-            with pytest.raises(error, match=text):
-                await world.execute(STRONG, channel, "d")
-            assert world.task.phase is ReadPhase.FAILED
-        assert [asked[:2] for asked in world.asked if asked[0] == "b"] == [("b", 100)] * 2
-
-    run(scenario())
-
-
-def test_a_failed_oracle_a_caller_that_leaves_and_a_fault_end_a_read():
-    async def scenario():
-        world = World(alloc=RpcError("no leader"), a=[answer(120)])
-        with pytest.raises(RpcError, match="no leader"):
-            await world.execute(STRONG, "a")
-        assert (world.task.phase, world.asked) == (ReadPhase.FAILED, [])
-        world = World(a=[None, answer(120)])
-        leaves = asyncio.create_task(world.execute(STRONG, "a"))
-        await settle()
-        leaves.cancel()
-        await settle()
-        assert (leaves.cancelled(), world.task.phase, len(world.asked)) == (True, ReadPhase.FAILED, 1)
-        world = World(a=[RuntimeError("a fault"), answer(120)])
-        with pytest.raises(RuntimeError):
-            await world.execute(STRONG, "a")
-        assert (world.task.phase, len(world.asked)) == (ReadPhase.SENT, 1)
-
-    run(scenario())
+async def test_a_failed_oracle_a_caller_that_leaves_and_a_fault_end_a_read():
+    world = World(alloc=RpcError("no leader"), a=[answer(120)])
+    with pytest.raises(RpcError, match="no leader"):
+        await world.execute(STRONG, "a")
+    assert (world.task.phase, world.asked) == (ReadPhase.FAILED, [])
+    world = World(a=[None, answer(120)])
+    leaves = asyncio.create_task(world.execute(STRONG, "a"))
+    await settle()
+    leaves.cancel()
+    await settle()
+    assert (leaves.cancelled(), world.task.phase, len(world.asked)) == (True, ReadPhase.FAILED, 1)
+    world = World(a=[RuntimeError("a fault"), answer(120)])
+    with pytest.raises(RuntimeError):
+        await world.execute(STRONG, "a")
+    assert (world.task.phase, len(world.asked)) == (ReadPhase.SENT, 1)
 
 
 @pytest.mark.parametrize(
@@ -160,13 +148,10 @@ def test_a_failed_oracle_a_caller_that_leaves_and_a_fault_end_a_read():
         ({"nearest": Nearest(9, 9)}, [(5, 9), (12, 10), (40, 3), (30, 1)]),
     ],
 )
-def test_an_answer_has_each_row_of_all_channels_once(more, rows):
-    async def scenario():
-        world = World(a=[answer(40, (12, 10), (12, 3), (5, 9))], b=[answer(50, (30, 1), (12, 3), (40, 3))])
-        found = await world.execute(EVENTUALLY, "a", "b", **more)
-        assert (shown(found), found.moments) == (rows, {"a": 40, "b": 50})
-
-    run(scenario())
+async def test_an_answer_has_each_row_of_all_channels_once(more, rows):
+    world = World(a=[answer(40, (12, 10), (12, 3), (5, 9))], b=[answer(50, (30, 1), (12, 3), (40, 3))])
+    found = await world.execute(EVENTUALLY, "a", "b", **more)
+    assert (shown(found), found.moments) == (rows, {"a": 40, "b": 50})
 
 
 def test_a_grace_and_a_deadline_can_be_kept():

@@ -12,11 +12,7 @@ from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
 from tidemark.impl.queries.streams import StreamPhase
 
 
-def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
-    run(_each_request_gets_the_results_of_its_number_until_all_shards_have_come())
-
-
-async def _each_request_gets_the_results_of_its_number_until_all_shards_have_come():
+async def test_each_request_gets_the_results_of_its_number_until_all_shards_have_come():
     proxy = Proxy()
     first, second = proxy.ask(), proxy.ask()
     await settle()
@@ -34,11 +30,7 @@ async def _each_request_gets_the_results_of_its_number_until_all_shards_have_com
     assert proxy.collector.pending == {}
 
 
-def test_results_that_come_before_the_write_returns_are_kept():
-    run(_results_that_come_before_the_write_returns_are_kept())
-
-
-async def _results_that_come_before_the_write_returns_are_kept():
+async def test_results_that_come_before_the_write_returns_are_kept():
     proxy = Proxy()
     proxy.bring(1, a=(), b=())  # no request waits yet
     writes = await proxy.streams.hold(THINGS, 99)
@@ -75,11 +67,7 @@ async def _a_request_that_leaves_keeps_nothing(leaves):
     proxy.bring(1, a=(), b=())
 
 
-def test_a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
-    run(_a_release_ends_requests_and_closes_the_stream_after_its_last_writer())
-
-
-async def _a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
+async def test_a_release_ends_requests_and_closes_the_stream_after_its_last_writer():
     proxy = Proxy()
     waits = proxy.ask()
     await settle()
@@ -106,11 +94,7 @@ async def _a_release_ends_requests_and_closes_the_stream_after_its_last_writer()
     proxy.supervisor.check()
 
 
-def test_a_stream_that_is_released_in_the_making_is_made_anew():
-    run(_a_stream_that_is_released_in_the_making_is_made_anew())
-
-
-async def _a_stream_that_is_released_in_the_making_is_made_anew():
+async def test_a_stream_that_is_released_in_the_making_is_made_anew():
     proxy = Proxy()
     stopped = asyncio.Event()
 
@@ -132,11 +116,7 @@ async def _a_stream_that_is_released_in_the_making_is_made_anew():
     assert await asked == {"a": (), "b": ()}
 
 
-def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
-    run(_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself())
-
-
-async def _the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
+async def test_the_request_that_asked_hears_the_refusal_and_the_other_one_asks_itself():
     proxy = Proxy()
     proxy.coordinator.may_answer.clear()
     proxy.coordinator.loaded = False

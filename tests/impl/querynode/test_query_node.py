@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.impl.parts import Script, run, settle
+from tests.impl.parts import Script, settle
 from tests.impl.read_parts import CHANNEL, ListLog, delete, insert, tick
 from tidemark.impl.errors import (
     DeletesTrimmedError,
@@ -55,105 +55,90 @@ def seen(answer):
     return [(row.ts, row.key) for row in answer.rows]
 
 
-def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
-    async def scenario():
-        log = ListLog(insert(1, 10), tick(2))
-        node = await node_of(log)
-        assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
-        waiting = asyncio.ensure_future(node.query(CHANNEL, guarantee=4))
-        log.append(insert(3, 11))
-        await settle()
-        assert not waiting.done()  # the row is applied only at a tick
-        log.append(delete(4, 10), insert(5, 12), tick(4))
-        answer = await waiting
-        assert (seen(answer), answer.moment) == ([(3, 11)], 4)
-        assert seen(await node.query(CHANNEL, guarantee=2, mvcc=2)) == [(1, 10)]
-        assert seen(await node.query(CHANNEL, guarantee=0, keys=(10, 99))) == []
-        await node.stop()
-
-    run(scenario())
+async def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
+    log = ListLog(insert(1, 10), tick(2))
+    node = await node_of(log)
+    assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
+    waiting = asyncio.ensure_future(node.query(CHANNEL, guarantee=4))
+    log.append(insert(3, 11))
+    await settle()
+    assert not waiting.done()  # the row is applied only at a tick
+    log.append(delete(4, 10), insert(5, 12), tick(4))
+    answer = await waiting
+    assert (seen(answer), answer.moment) == ([(3, 11)], 4)
+    assert seen(await node.query(CHANNEL, guarantee=2, mvcc=2)) == [(1, 10)]
+    assert seen(await node.query(CHANNEL, guarantee=0, keys=(10, 99))) == []
+    await node.stop()
 
 
-def test_insert_delete_insert_in_one_pack_leaves_the_last():
-    async def scenario():
-        node = await node_of(ListLog(insert(1, 7), delete(2, 7), insert(3, 7), tick(4)))
-        assert seen(await node.query(CHANNEL, guarantee=4)) == [(3, 7)]
-        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=2)) == []
-        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=1)) == [(1, 7)]
-        await node.stop()
-
-    run(scenario())
+async def test_insert_delete_insert_in_one_pack_leaves_the_last():
+    node = await node_of(ListLog(insert(1, 7), delete(2, 7), insert(3, 7), tick(4)))
+    assert seen(await node.query(CHANNEL, guarantee=4)) == [(3, 7)]
+    assert seen(await node.query(CHANNEL, guarantee=4, mvcc=2)) == []
+    assert seen(await node.query(CHANNEL, guarantee=4, mvcc=1)) == [(1, 7)]
+    await node.stop()
 
 
-def test_a_read_before_the_first_tick_waits_for_it():
+async def test_a_read_before_the_first_tick_waits_for_it():
     """There is no service time yet that could lag, however large the guarantee is."""
 
-    async def scenario():
-        log = ListLog()
-        node = await node_of(log, config=QueryNodeConfig(max_lag_ts=100))
-        await settle()
-        waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=1000))
-        await settle()
-        sleepers = node.delegators[CHANNEL].service_time.sleepers
-        assert [read.stage for read in sleepers] == [ReadStage.ASLEEP]
-        log.append(tick(1000))
-        assert seen(await waits) == []
-        await node.stop()
-
-    run(scenario())
+    log = ListLog()
+    node = await node_of(log, config=QueryNodeConfig(max_lag_ts=100))
+    await settle()
+    waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=1000))
+    await settle()
+    sleepers = node.delegators[CHANNEL].service_time.sleepers
+    assert [read.stage for read in sleepers] == [ReadStage.ASLEEP]
+    log.append(tick(1000))
+    assert seen(await waits) == []
+    await node.stop()
 
 
-def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
-    async def scenario():
-        config = QueryNodeConfig(stall_seconds=0.02, max_lag_ts=100)
-        node = await node_of(ListLog(tick(2)), config=config)
-        await settle()
-        sleepers = node.delegators[CHANNEL].service_time.sleepers
-        with pytest.raises(ServiceTimeStalledError):
-            await node.query(CHANNEL, guarantee=9)
-        with pytest.raises(RpcTimeoutError):
-            await node.query(CHANNEL, guarantee=9, deadline=0.001)
-        with pytest.raises(LagTooLargeError):
-            await node.query(CHANNEL, guarantee=103)
-        gives_up = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
-        await settle()
-        assert len(sleepers) == 1
-        gives_up.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await gives_up
-        assert not sleepers
-        waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
-        await settle()
-        await node.release(CHANNEL)
-        with pytest.raises(ReplicaClosedError):
-            await waits
-        with pytest.raises(NotServableError):
-            await node.query(CHANNEL, guarantee=0)
-        await node.stop()
-
-    run(scenario())
+async def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
+    config = QueryNodeConfig(stall_seconds=0.02, max_lag_ts=100)
+    node = await node_of(ListLog(tick(2)), config=config)
+    await settle()
+    sleepers = node.delegators[CHANNEL].service_time.sleepers
+    with pytest.raises(ServiceTimeStalledError):
+        await node.query(CHANNEL, guarantee=9)
+    with pytest.raises(RpcTimeoutError):
+        await node.query(CHANNEL, guarantee=9, deadline=0.001)
+    with pytest.raises(LagTooLargeError):
+        await node.query(CHANNEL, guarantee=103)
+    gives_up = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
+    await settle()
+    assert len(sleepers) == 1
+    gives_up.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await gives_up
+    assert not sleepers
+    waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
+    await settle()
+    await node.release(CHANNEL)
+    with pytest.raises(ReplicaClosedError):
+        await waits
+    with pytest.raises(NotServableError):
+        await node.query(CHANNEL, guarantee=0)
+    await node.stop()
 
 
-def test_a_node_takes_up_a_channel_from_binlogs_and_goes_on_with_the_stream(tmp_path):
+async def test_a_node_takes_up_a_channel_from_binlogs_and_goes_on_with_the_stream(tmp_path):
     """Parquet files as the data node writes them: a flushed segment, a growing one, deletes of level zero."""
 
-    async def scenario():
-        store = ParquetStore(tmp_path)
-        records = (
-            await stored(store, 1, (1, 10), (2, 11), position=4),
-            await stored(store, 2, (3, 12), (6, 13), position=6, flushed=False),
-            await stored(store, -1, (4, 10), position=4, flushed=False),
-        )
-        log = ListLog(
-            *(insert(1, 10, 1), insert(2, 11, 1), insert(3, 12, 2), delete(4, 10), tick(4)),
-            *(insert(6, 13, 2), insert(7, 14, 2), delete(8, 11), tick(9)),
-        )
-        node = await node_of(log, store, seek=StreamPosition(0, 4), segments=records)
-        assert seen(await node.query(CHANNEL, guarantee=4, mvcc=4)) == [(2, 11), (3, 12)]
-        assert seen(await node.query(CHANNEL, guarantee=9)) == [(3, 12), (6, 13), (7, 14)]
-        await node.stop()
-
-    run(scenario())
+    store = ParquetStore(tmp_path)
+    records = (
+        await stored(store, 1, (1, 10), (2, 11), position=4),
+        await stored(store, 2, (3, 12), (6, 13), position=6, flushed=False),
+        await stored(store, -1, (4, 10), position=4, flushed=False),
+    )
+    log = ListLog(
+        *(insert(1, 10, 1), insert(2, 11, 1), insert(3, 12, 2), delete(4, 10), tick(4)),
+        *(insert(6, 13, 2), insert(7, 14, 2), delete(8, 11), tick(9)),
+    )
+    node = await node_of(log, store, seek=StreamPosition(0, 4), segments=records)
+    assert seen(await node.query(CHANNEL, guarantee=4, mvcc=4)) == [(2, 11), (3, 12)]
+    assert seen(await node.query(CHANNEL, guarantee=9)) == [(3, 12), (6, 13), (7, 14)]
+    await node.stop()
 
 
 class SlowStore(MemoryObjectStore):
@@ -172,56 +157,50 @@ class SlowStore(MemoryObjectStore):
         return await super().get(path)
 
 
-def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
+async def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
     """A read that fails is tried again. The service time waits, and the buffer keeps what the load needs."""
 
-    async def scenario():
-        log, store = ListLog(insert(1, 10), insert(2, 11), tick(2)), SlowStore(failures=2)
-        record = await stored(store, 1, (1, 10), (2, 11), position=2)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store, preemption=Script()))
-        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
+    log, store = ListLog(insert(1, 10), insert(2, 11), tick(2)), SlowStore(failures=2)
+    record = await stored(store, 1, (1, 10), (2, 11), position=2)
+    node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store, preemption=Script()))
+    watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
+    await settle()
+    log.append(delete(3, 10), tick(4))
+    await settle()
+    node.trim_deletes(CHANNEL, 4)
+    assert (node.pipelines[CHANNEL].pack, node.service_time(CHANNEL)) == (4, 0)
+    with pytest.raises(ReplicaClosedError):
+        await node.query(CHANNEL, guarantee=9)
+    store.may_go.set()
+    await watching
+    assert node.service_time(CHANNEL) == 4
+    assert seen(await node.query(CHANNEL, guarantee=4)) == [(2, 11)]
+    assert not node.delegators[CHANNEL].growing
+    await node.stop()
+
+
+async def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
+    store = SlowStore(failures=3)
+    record = await stored(store, 1, (1, 10), position=1)
+    growing = await stored(store, 2, (1, 11), position=1, flushed=False)
+    node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(tick(1)), store=store))
+    store.may_go.set()
+    with pytest.raises(StoreError):
+        await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
+    store.may_go.clear()
+    for segments in ((record,), (growing,)):
+        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=segments)))
         await settle()
-        log.append(delete(3, 10), tick(4))
-        await settle()
-        node.trim_deletes(CHANNEL, 4)
-        assert (node.pipelines[CHANNEL].pack, node.service_time(CHANNEL)) == (4, 0)
+        await node.release(CHANNEL)
+        store.may_go.set()
         with pytest.raises(ReplicaClosedError):
-            await node.query(CHANNEL, guarantee=9)
-        store.may_go.set()
-        await watching
-        assert node.service_time(CHANNEL) == 4
-        assert seen(await node.query(CHANNEL, guarantee=4)) == [(2, 11)]
-        assert not node.delegators[CHANNEL].growing
-        await node.stop()
-
-    run(scenario())
-
-
-def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
-    async def scenario():
-        store = SlowStore(failures=3)
-        record = await stored(store, 1, (1, 10), position=1)
-        growing = await stored(store, 2, (1, 11), position=1, flushed=False)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(tick(1)), store=store))
-        store.may_go.set()
-        with pytest.raises(StoreError):
-            await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
+            await watching
+        assert (node.delegators, node.pipelines) == ({}, {})
         store.may_go.clear()
-        for segments in ((record,), (growing,)):
-            watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=segments)))
-            await settle()
-            await node.release(CHANNEL)
-            store.may_go.set()
-            with pytest.raises(ReplicaClosedError):
-                await watching
-            assert (node.delegators, node.pipelines) == ({}, {})
-            store.may_go.clear()
-        await node.stop()
-
-    run(scenario())
+    await node.stop()
 
 
-def test_a_dropped_segment_is_not_read_and_a_broken_store_is_asked_once():
+async def test_a_dropped_segment_is_not_read_and_a_broken_store_is_asked_once():
     class BrokenStore(MemoryObjectStore):
         asked = 0
 
@@ -229,200 +208,173 @@ def test_a_dropped_segment_is_not_read_and_a_broken_store_is_asked_once():
             self.asked += 1
             raise RuntimeError(f"{path} is broken")
 
-    async def scenario():
-        store = BrokenStore()
-        record = await stored(store, 1, (1, 10), position=1)
-        node = await node_of(ListLog(tick(1)), store, segments=(replace(record, dropped=True),))
-        assert store.asked == 0
-        await node.release(CHANNEL)
-        with pytest.raises(RuntimeError, match="segment-1-1 is broken"):
-            await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
-        assert store.asked == 1
-        await node.stop()
-
-    run(scenario())
+    store = BrokenStore()
+    record = await stored(store, 1, (1, 10), position=1)
+    node = await node_of(ListLog(tick(1)), store, segments=(replace(record, dropped=True),))
+    assert store.asked == 0
+    await node.release(CHANNEL)
+    with pytest.raises(RuntimeError, match="segment-1-1 is broken"):
+        await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
+    assert store.asked == 1
+    await node.stop()
 
 
-def test_a_segment_is_loaded_while_the_stream_goes_on():
-    async def scenario():
-        log, store = ListLog(insert(1, 10), insert(2, 11), delete(3, 10), tick(4)), SlowStore()
-        record = await stored(store, 1, (1, 10), (2, 11), (6, 12), position=6)
-        node = await node_of(log, store)
-        await settle()
-        loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record)))
-        await settle()
-        log.append(delete(5, 11), insert(6, 12), tick(7))
-        assert seen(await node.query(CHANNEL, guarantee=7)) == [(6, 12)]
-        store.may_go.set()
-        await loading
-        log.append(insert(6, 12), tick(8))  # a copy, and messages of the segment: left out
-        assert seen(await node.query(CHANNEL, guarantee=8)) == [(6, 12)]
-        assert seen(await node.query(CHANNEL, guarantee=8, mvcc=4)) == [(2, 11)]
-        delegator = node.delegators[CHANNEL]
-        assert (list(delegator.growing), list(delegator.sealed)) == ([], [1])
-        await node.stop()
-
-    run(scenario())
+async def test_a_segment_is_loaded_while_the_stream_goes_on():
+    log, store = ListLog(insert(1, 10), insert(2, 11), delete(3, 10), tick(4)), SlowStore()
+    record = await stored(store, 1, (1, 10), (2, 11), (6, 12), position=6)
+    node = await node_of(log, store)
+    await settle()
+    loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record)))
+    await settle()
+    log.append(delete(5, 11), insert(6, 12), tick(7))
+    assert seen(await node.query(CHANNEL, guarantee=7)) == [(6, 12)]
+    store.may_go.set()
+    await loading
+    log.append(insert(6, 12), tick(8))  # a copy, and messages of the segment: left out
+    assert seen(await node.query(CHANNEL, guarantee=8)) == [(6, 12)]
+    assert seen(await node.query(CHANNEL, guarantee=8, mvcc=4)) == [(2, 11)]
+    delegator = node.delegators[CHANNEL]
+    assert (list(delegator.growing), list(delegator.sealed)) == ([], [1])
+    await node.stop()
 
 
-def test_deletes_that_a_load_needs_stay_and_a_load_that_comes_too_late_fails():
-    async def scenario():
-        log, store = ListLog(insert(1, 10), delete(3, 10), delete(5, 10), tick(6)), SlowStore()
-        record = await stored(store, 1, (1, 10), position=1)
-        node = await node_of(log, store)
-        await settle()
-        loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record, replay_from=2)))
-        await settle()
-        node.trim_deletes(CHANNEL, 5)
-        store.may_go.set()
-        await loading
-        assert seen(await node.query(CHANNEL, guarantee=6)) == []
-        node.trim_deletes(CHANNEL, 5)
-        with pytest.raises(DeletesTrimmedError):
-            await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
-        level_zero = await stored(store, -1, (3, 10), (5, 10), position=5)
-        await node.load_segment(CHANNEL, LoadSegment(record, (level_zero,), replay_from=5))
-        assert seen(await node.query(CHANNEL, guarantee=6)) == []
-        await node.stop()
-
-    run(scenario())
+async def test_deletes_that_a_load_needs_stay_and_a_load_that_comes_too_late_fails():
+    log, store = ListLog(insert(1, 10), delete(3, 10), delete(5, 10), tick(6)), SlowStore()
+    record = await stored(store, 1, (1, 10), position=1)
+    node = await node_of(log, store)
+    await settle()
+    loading = asyncio.ensure_future(node.load_segment(CHANNEL, LoadSegment(record, replay_from=2)))
+    await settle()
+    node.trim_deletes(CHANNEL, 5)
+    store.may_go.set()
+    await loading
+    assert seen(await node.query(CHANNEL, guarantee=6)) == []
+    node.trim_deletes(CHANNEL, 5)
+    with pytest.raises(DeletesTrimmedError):
+        await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
+    level_zero = await stored(store, -1, (3, 10), (5, 10), position=5)
+    await node.load_segment(CHANNEL, LoadSegment(record, (level_zero,), replay_from=5))
+    assert seen(await node.query(CHANNEL, guarantee=6)) == []
+    await node.stop()
 
 
-def test_what_cannot_be_done_is_refused():
-    async def scenario():
-        store = MemoryObjectStore()
-        growing = await stored(store, 1, (1, 10), position=1, flushed=False)
-        node = await node_of(ListLog(tick(2)), store)
-        with pytest.raises(ValueError, match="serves channel 'log_1v0' already"):
-            await node.watch(ChannelDescription(CHANNEL))
-        with pytest.raises(ValueError, match="segment 1 is not flushed"):
-            await node.load_segment(CHANNEL, LoadSegment(growing))
-        for call in (node.service_time, lambda name: node.serves_sealed(name, 1)):
-            with pytest.raises(ReplicaClosedError, match="does not serve 'other'; it serves: log_1v0"):
-                call("other")
-        await node.stop()
-        assert (node.delegators, node.pipelines) == ({}, {})
-
-    run(scenario())
+async def test_what_cannot_be_done_is_refused():
+    store = MemoryObjectStore()
+    growing = await stored(store, 1, (1, 10), position=1, flushed=False)
+    node = await node_of(ListLog(tick(2)), store)
+    with pytest.raises(ValueError, match="serves channel 'log_1v0' already"):
+        await node.watch(ChannelDescription(CHANNEL))
+    with pytest.raises(ValueError, match="segment 1 is not flushed"):
+        await node.load_segment(CHANNEL, LoadSegment(growing))
+    for call in (node.service_time, lambda name: node.serves_sealed(name, 1)):
+        with pytest.raises(ReplicaClosedError, match="does not serve 'other'; it serves: log_1v0"):
+            call("other")
+    await node.stop()
+    assert (node.delegators, node.pipelines) == ({}, {})
 
 
 @pytest.mark.parametrize(("guarantee", "error"), [(110, None), (111, LagTooLargeError)])
-def test_a_read_may_be_as_far_ahead_as_the_configuration_says(guarantee, error):
-    async def scenario():
-        log = ListLog(tick(10))
-        node = await node_of(log, config=QueryNodeConfig(stall_seconds=None, max_lag_ts=100))
-        await settle()
-        read = asyncio.ensure_future(node.query(CHANNEL, guarantee=guarantee))
-        await settle()
-        log.append(tick(guarantee))
-        await settle()
-        assert type(read.exception()) is (error or type(None))
-        await node.stop()
-
-    run(scenario())
+async def test_a_read_may_be_as_far_ahead_as_the_configuration_says(guarantee, error):
+    log = ListLog(tick(10))
+    node = await node_of(log, config=QueryNodeConfig(stall_seconds=None, max_lag_ts=100))
+    await settle()
+    read = asyncio.ensure_future(node.query(CHANNEL, guarantee=guarantee))
+    await settle()
+    log.append(tick(guarantee))
+    await settle()
+    assert type(read.exception()) is (error or type(None))
+    await node.stop()
 
 
-def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
+async def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
     class BrokenLog(ListLog):
         async def read(self, channel, place):
             if len(self.entries) > 2:
                 raise RuntimeError("the log is broken")
             return await super().read(channel, place)
 
-    async def scenario():
-        log = BrokenLog(insert(1, 10), tick(2))
-        dispatchers = NodeDispatchers(log)
-        ports = QueryNodePorts(
-            log=ListLog(), store=MemoryObjectStore(), dispatchers=dispatchers, preemption=Script()
-        )
-        node = QueryNode(node_id="q", ports=ports)
-        for _ in range(2):
-            await node.watch(ChannelDescription(CHANNEL))
-            assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
-            assert dispatchers.managers["log"].channels() == (CHANNEL,)
-            await node.release(CHANNEL)
-            assert not dispatchers.managers["log"].channels()
-            assert not any(task.get_name().startswith("pipeline") for task in asyncio.all_tasks())
-        await node.stop()
-        assert len(asyncio.all_tasks()) == 1
-        node = QueryNode(node_id="q", ports=replace(ports, dispatchers=NodeDispatchers(log)))
-        log.append(tick(3))
+    log = BrokenLog(insert(1, 10), tick(2))
+    dispatchers = NodeDispatchers(log)
+    ports = QueryNodePorts(
+        log=ListLog(), store=MemoryObjectStore(), dispatchers=dispatchers, preemption=Script()
+    )
+    node = QueryNode(node_id="q", ports=ports)
+    for _ in range(2):
         await node.watch(ChannelDescription(CHANNEL))
-        with pytest.raises(RuntimeError, match="the log is broken"):
-            await node.supervisor.wait_failed()
-        await node.stop()
-        assert len(asyncio.all_tasks()) == 1
+        assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
+        assert dispatchers.managers["log"].channels() == (CHANNEL,)
+        await node.release(CHANNEL)
+        assert not dispatchers.managers["log"].channels()
+        assert not any(task.get_name().startswith("pipeline") for task in asyncio.all_tasks())
+    await node.stop()
+    assert len(asyncio.all_tasks()) == 1
+    node = QueryNode(node_id="q", ports=replace(ports, dispatchers=NodeDispatchers(log)))
+    log.append(tick(3))
+    await node.watch(ChannelDescription(CHANNEL))
+    with pytest.raises(RuntimeError, match="the log is broken"):
+        await node.supervisor.wait_failed()
+    await node.stop()
+    assert len(asyncio.all_tasks()) == 1
 
-    run(scenario())
 
-
-def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_not_come_back():
+async def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_not_come_back():
     class SlowFile(SlowStore):
         async def get(self, path):
             if path == "segment-1-1":
                 await self.may_go.wait()
             return self.objects[path]
 
-    async def scenario():
-        store = SlowFile()
-        growing = await stored(store, 1, (1, 10), position=1, flushed=False)
-        flushed = await stored(store, 1, (1, 10), position=2)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
-        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(growing,))))
-        await settle()
-        assert not node.serves_sealed(CHANNEL, 1)
-        await node.load_segment(CHANNEL, LoadSegment(flushed))
-        store.may_go.set()
-        await watching
-        assert node.serves_sealed(CHANNEL, 1)
-        assert not node.delegators[CHANNEL].growing
-        await node.stop()
-
-    run(scenario())
+    store = SlowFile()
+    growing = await stored(store, 1, (1, 10), position=1, flushed=False)
+    flushed = await stored(store, 1, (1, 10), position=2)
+    node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
+    watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(growing,))))
+    await settle()
+    assert not node.serves_sealed(CHANNEL, 1)
+    await node.load_segment(CHANNEL, LoadSegment(flushed))
+    store.may_go.set()
+    await watching
+    assert node.serves_sealed(CHANNEL, 1)
+    assert not node.delegators[CHANNEL].growing
+    await node.stop()
 
 
-def test_of_two_loads_the_one_that_needs_more_deletes_holds_a_trim_back():
-    async def scenario():
-        log, store = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8)), SlowStore()
-        node = await node_of(log, store)
-        await settle()
-        buffer = node.delegators[CHANNEL].deletes
-        loads = []
-        for segment, since in ((1, 3), (2, 5)):
-            record = await stored(store, segment, (1, 10), position=1)
-            request = LoadSegment(record, replay_from=since)
-            loads.append(asyncio.ensure_future(node.load_segment(CHANNEL, request)))
-        await settle()
-        node.trim_deletes(CHANNEL, 7)
-        assert (buffer.floor, [one.ts for one in buffer.kept]) == (3, [5, 7])
-        store.may_go.set()
-        await asyncio.gather(*loads)
-        node.trim_deletes(CHANNEL, 7)
-        assert (buffer.floor, buffer.kept) == (7, [])
-        await node.stop()
-
-    run(scenario())
+async def test_of_two_loads_the_one_that_needs_more_deletes_holds_a_trim_back():
+    log, store = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8)), SlowStore()
+    node = await node_of(log, store)
+    await settle()
+    buffer = node.delegators[CHANNEL].deletes
+    loads = []
+    for segment, since in ((1, 3), (2, 5)):
+        record = await stored(store, segment, (1, 10), position=1)
+        request = LoadSegment(record, replay_from=since)
+        loads.append(asyncio.ensure_future(node.load_segment(CHANNEL, request)))
+    await settle()
+    node.trim_deletes(CHANNEL, 7)
+    assert (buffer.floor, [one.ts for one in buffer.kept]) == (3, [5, 7])
+    store.may_go.set()
+    await asyncio.gather(*loads)
+    node.trim_deletes(CHANNEL, 7)
+    assert (buffer.floor, buffer.kept) == (7, [])
+    await node.stop()
 
 
-def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
+async def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
     """More deletes of one timestamp than a batch has; those of level zero come in any order."""
 
-    async def scenario():
-        store = MemoryObjectStore()
-        record = await stored(store, 1, *[(ts, key) for key in range(5) for ts in (1, 4)], position=4)
-        zero = [await stored(store, -1 - n, (ts, 4), position=ts) for n, ts in enumerate((5, 3))]
-        config = QueryNodeConfig(replay_batch=2, stall_seconds=None)
-        node = await node_of(ListLog(delete(6, 0, 1, 2), delete(7, 77, 3), tick(7)), store, config)
-        await settle()
-        await node.load_segment(CHANNEL, LoadSegment(record, tuple(zero), replay_from=5))
-        assert seen(await node.query(CHANNEL, guarantee=7)) == []
-        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=6)) == [(1, 3), (4, 3)]
-        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=(4, 4))) == [(4, 4)]
-        assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=())) == []
-        assert set(node.delegators[CHANNEL].sealed[1].deletes) == set(range(5))
-        await node.stop()
-
-    run(scenario())
+    store = MemoryObjectStore()
+    record = await stored(store, 1, *[(ts, key) for key in range(5) for ts in (1, 4)], position=4)
+    zero = [await stored(store, -1 - n, (ts, 4), position=ts) for n, ts in enumerate((5, 3))]
+    config = QueryNodeConfig(replay_batch=2, stall_seconds=None)
+    node = await node_of(ListLog(delete(6, 0, 1, 2), delete(7, 77, 3), tick(7)), store, config)
+    await settle()
+    await node.load_segment(CHANNEL, LoadSegment(record, tuple(zero), replay_from=5))
+    assert seen(await node.query(CHANNEL, guarantee=7)) == []
+    assert seen(await node.query(CHANNEL, guarantee=7, mvcc=6)) == [(1, 3), (4, 3)]
+    assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=(4, 4))) == [(4, 4)]
+    assert seen(await node.query(CHANNEL, guarantee=7, mvcc=4, keys=())) == []
+    assert set(node.delegators[CHANNEL].sealed[1].deletes) == set(range(5))
+    await node.stop()
 
 
 @given(
@@ -454,22 +406,19 @@ def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes,
     assert [(row.key, row.ts) for row in found] == [(key, ts) for _, key, ts in near[:3]]
 
 
-def test_a_load_that_fails_lets_go_of_the_deletes_that_it_needed():
-    async def scenario():
-        log = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8))
-        store = SlowStore(failures=1)
-        store.may_go.set()
-        record = await stored(store, 1, (1, 10), position=1)
-        node = await node_of(log, store)
-        await settle()
-        with pytest.raises(StoreError):
-            await node.load_segment(CHANNEL, LoadSegment(record, replay_from=3))
-        for upto in (5, 3):
-            node.trim_deletes(CHANNEL, upto)
-            assert node.delegators[CHANNEL].deletes.floor == 5
-        await node.stop()
-
-    run(scenario())
+async def test_a_load_that_fails_lets_go_of_the_deletes_that_it_needed():
+    log = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8))
+    store = SlowStore(failures=1)
+    store.may_go.set()
+    record = await stored(store, 1, (1, 10), position=1)
+    node = await node_of(log, store)
+    await settle()
+    with pytest.raises(StoreError):
+        await node.load_segment(CHANNEL, LoadSegment(record, replay_from=3))
+    for upto in (5, 3):
+        node.trim_deletes(CHANNEL, upto)
+        assert node.delegators[CHANNEL].deletes.floor == 5
+    await node.stop()
 
 
 def test_two_loads_from_the_same_timestamp_on_hold_a_trim_back_until_both_have_ended():
@@ -483,61 +432,52 @@ def test_two_loads_from_the_same_timestamp_on_hold_a_trim_back_until_both_have_e
     assert buffer.floor == 5
 
 
-def test_a_take_up_that_is_cancelled_leaves_nothing_behind():
-    async def scenario():
-        store = SlowStore()
-        record = await stored(store, 1, (1, 10), position=1)
-        node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
-        watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
-        await settle()
-        watching.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await watching
-        assert (node.delegators, node.pipelines) == ({}, {})
-        assert len(asyncio.all_tasks()) == 1
-
-    run(scenario())
+async def test_a_take_up_that_is_cancelled_leaves_nothing_behind():
+    store = SlowStore()
+    record = await stored(store, 1, (1, 10), position=1)
+    node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
+    watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
+    await settle()
+    watching.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await watching
+    assert (node.delegators, node.pipelines) == ({}, {})
+    assert len(asyncio.all_tasks()) == 1
 
 
-def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_their_deletes():
-    async def scenario():
-        store = MemoryObjectStore()
-        record = await stored(store, 1, (1, 10), (2, 11), position=2)
-        await store.put("delta", [Row(2, 1, 10)])
-        record = replace(record, compaction=Compaction(deltas=(BinlogRecord("delta", (2,)),)))
-        mixed = InsertMessage(3, CHANNEL, (Row(3, 1, 12), Row(3, 2, 13)))
-        node = await node_of(ListLog(mixed, delete(3, 13), tick(3)), store, segments=(record,))
-        assert seen(await node.query(CHANNEL, guarantee=3)) == [(2, 11), (3, 13)]
-        await node.stop()
-
-    run(scenario())
+async def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_their_deletes():
+    store = MemoryObjectStore()
+    record = await stored(store, 1, (1, 10), (2, 11), position=2)
+    await store.put("delta", [Row(2, 1, 10)])
+    record = replace(record, compaction=Compaction(deltas=(BinlogRecord("delta", (2,)),)))
+    mixed = InsertMessage(3, CHANNEL, (Row(3, 1, 12), Row(3, 2, 13)))
+    node = await node_of(ListLog(mixed, delete(3, 13), tick(3)), store, segments=(record,))
+    assert seen(await node.query(CHANNEL, guarantee=3)) == [(2, 11), (3, 13)]
+    await node.stop()
 
 
-def test_what_comes_at_a_point_of_preemption_is_not_lost():
+async def test_what_comes_at_a_point_of_preemption_is_not_lost():
     """A delete during a replay, before the segment is served; a release before the rows are collected."""
 
-    async def scenario():
-        store, script, served = MemoryObjectStore(), Script(), []
-        record = await stored(store, 1, (1, 10), position=1)
-        zero = await stored(store, -1, (2, 12), position=2)
-        growing = await stored(store, 2, (1, 12), position=1, flushed=False)
-        ports = QueryNodePorts(log=ListLog(tick(2)), store=store, preemption=script)
-        node = QueryNode(node_id="q", ports=ports)
-        await node.watch(ChannelDescription(CHANNEL, segments=(zero, growing)))
-        delegator = node.delegators[CHANNEL]
+    store, script, served = MemoryObjectStore(), Script(), []
+    record = await stored(store, 1, (1, 10), position=1)
+    zero = await stored(store, -1, (2, 12), position=2)
+    growing = await stored(store, 2, (1, 12), position=1, flushed=False)
+    ports = QueryNodePorts(log=ListLog(tick(2)), store=store, preemption=script)
+    node = QueryNode(node_id="q", ports=ports)
+    await node.watch(ChannelDescription(CHANNEL, segments=(zero, growing)))
+    delegator = node.delegators[CHANNEL]
 
-        def deletes():
-            served.append(node.serves_sealed(CHANNEL, 1))
-            delegator.delete(delete(9, 10))
+    def deletes():
+        served.append(node.serves_sealed(CHANNEL, 1))
+        delegator.delete(delete(9, 10))
 
-        node.trim_deletes(CHANNEL, 2)
-        script.plan["load.replay"] = deletes
-        await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
-        assert served == [False]
-        assert seen(await node.query(CHANNEL, guarantee=2, mvcc=9)) == []
-        script.plan["read.collect"] = delegator.close
-        with pytest.raises(ReplicaClosedError):
-            await node.query(CHANNEL, guarantee=2)
-        await node.stop()
-
-    run(scenario())
+    node.trim_deletes(CHANNEL, 2)
+    script.plan["load.replay"] = deletes
+    await node.load_segment(CHANNEL, LoadSegment(record, replay_from=2))
+    assert served == [False]
+    assert seen(await node.query(CHANNEL, guarantee=2, mvcc=9)) == []
+    script.plan["read.collect"] = delegator.close
+    with pytest.raises(ReplicaClosedError):
+        await node.query(CHANNEL, guarantee=2)
+    await node.stop()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tidemark.impl.errors import NotServableError, ReplicaClosedError, RpcTimeoutError
 from tidemark.impl.querynode.remote import RemoteReplica, answers_of
 from tidemark.impl.querynode.values import ShardAnswer
@@ -68,18 +68,15 @@ class Wire:
 
 
 @pytest.mark.parametrize("more", [{}, {"mvcc": 33, "keys": (5, 9), "deadline": 2.5}, {"keys": ()}])
-def test_a_node_is_asked_what_its_caller_asked(more):
-    async def scenario():
-        node = Process()
-        assert await node.replica.query("a", **ASKED | more) == ANSWER
-        assert node.asked == [("a", ASKED | more)]
-        node.answer = ShardAnswer(41, ())
-        assert await node.replica.query("b", **ASKED | more) == node.answer
-        assert node.replica.answered == 2
-        with pytest.raises(RequestRefusedError, match="ValueError: method 'stop' is not known; query is"):
-            await node.made[0].call("stop", channel="a")
-
-    run(scenario())
+async def test_a_node_is_asked_what_its_caller_asked(more):
+    node = Process()
+    assert await node.replica.query("a", **ASKED | more) == ANSWER
+    assert node.asked == [("a", ASKED | more)]
+    node.answer = ShardAnswer(41, ())
+    assert await node.replica.query("b", **ASKED | more) == node.answer
+    assert node.replica.answered == 2
+    with pytest.raises(RequestRefusedError, match="ValueError: method 'stop' is not known; query is"):
+        await node.made[0].call("stop", channel="a")
 
 
 @pytest.mark.parametrize(
@@ -92,73 +89,58 @@ def test_a_node_is_asked_what_its_caller_asked(more):
         (ENDED, NotServableError, f"{AT}the connection has ended"),
     ],
 )
-def test_another_replica_may_be_asked_unless_the_node_was_late(raised, error, text):
-    async def scenario():
-        node = Process(raised)
-        with pytest.raises(error) as caught:
-            await node.replica.query("a", **ASKED)
-        assert (type(caught.value), str(caught.value), node.replica.answered) == (error, text, 0)
-
-    run(scenario())
+async def test_another_replica_may_be_asked_unless_the_node_was_late(raised, error, text):
+    node = Process(raised)
+    with pytest.raises(error) as caught:
+        await node.replica.query("a", **ASKED)
+    assert (type(caught.value), str(caught.value), node.replica.answered) == (error, text, 0)
 
 
 @pytest.mark.parametrize("stands_still", ["may_answer", "may_connect"])
-def test_the_deadline_holds_at_the_caller(stands_still):
-    async def scenario():
-        node = Process()
-        getattr(node, stands_still).clear()
-        with pytest.raises(RpcTimeoutError, match=f"{AT}no answer in 0.01 s"):
-            await asyncio.wait_for(node.replica.query("a", **ASKED | {"deadline": 0.01}), 1)
-        getattr(node, stands_still).set()
-        assert await node.replica.query("a", **ASKED) == ANSWER
-        assert (len(node.made), node.replica.answered) == (1, 1)
-
-    run(scenario())
+async def test_the_deadline_holds_at_the_caller(stands_still):
+    node = Process()
+    getattr(node, stands_still).clear()
+    with pytest.raises(RpcTimeoutError, match=f"{AT}no answer in 0.01 s"):
+        await asyncio.wait_for(node.replica.query("a", **ASKED | {"deadline": 0.01}), 1)
+    getattr(node, stands_still).set()
+    assert await node.replica.query("a", **ASKED) == ANSWER
+    assert (len(node.made), node.replica.answered) == (1, 1)
 
 
-def test_a_fault_of_the_program_is_no_refusal():
-    async def scenario():
-        async def connect(port):
-            raise KeyError(port)
+async def test_a_fault_of_the_program_is_no_refusal():
+    async def connect(port):
+        raise KeyError(port)
 
-        with pytest.raises(KeyError):
-            await RemoteReplica(7001, connect=connect).query("a", **ASKED)
-
-    run(scenario())
+    with pytest.raises(KeyError):
+        await RemoteReplica(7001, connect=connect).query("a", **ASKED)
 
 
-def test_reads_share_a_connection_until_it_ends():
-    async def scenario():
-        node = Process()
-        node.may_connect.clear()
-        first, second = node.begin(), node.begin()
-        await settle()
-        node.may_connect.set()
-        assert await first == await second == ANSWER
-        assert len(node.made) == 1
-        node.made[0].ended = True
-        assert await node.begin() == await node.begin() == ANSWER
-        assert len(node.made) == 2
-        for _ in range(2):
-            await node.replica.close()
-        assert node.made[1].ended
-        assert await node.begin() == ANSWER
-        assert len(node.made) == 3
-
-    run(scenario())
+async def test_reads_share_a_connection_until_it_ends():
+    node = Process()
+    node.may_connect.clear()
+    first, second = node.begin(), node.begin()
+    await settle()
+    node.may_connect.set()
+    assert await first == await second == ANSWER
+    assert len(node.made) == 1
+    node.made[0].ended = True
+    assert await node.begin() == await node.begin() == ANSWER
+    assert len(node.made) == 2
+    for _ in range(2):
+        await node.replica.close()
+    assert node.made[1].ended
+    assert await node.begin() == ANSWER
+    assert len(node.made) == 3
 
 
-def test_a_close_waits_for_the_connection_that_is_being_made():
-    async def scenario():
-        node = Process()
-        await node.replica.close()  # there is none
-        node.may_connect.clear()
-        reads = node.begin()
-        await settle()
-        closes = asyncio.create_task(node.replica.close())
-        await settle()
-        node.may_connect.set()
-        await asyncio.gather(reads, closes)
-        assert [wire.ended for wire in node.made] == [True]
-
-    run(scenario())
+async def test_a_close_waits_for_the_connection_that_is_being_made():
+    node = Process()
+    await node.replica.close()  # there is none
+    node.may_connect.clear()
+    reads = node.begin()
+    await settle()
+    closes = asyncio.create_task(node.replica.close())
+    await settle()
+    node.may_connect.set()
+    await asyncio.gather(reads, closes)
+    assert [wire.ended for wire in node.made] == [True]

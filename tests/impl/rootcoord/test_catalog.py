@@ -96,94 +96,80 @@ class World:
         return catalog
 
 
-def play(scenario, **fails):
-    run(scenario(World(**fails)))
+@pytest.fixture
+def world():
+    return World()
 
 
-def test_a_creation_takes_its_timestamp_when_the_proxies_know_of_it():
-    async def scenario(world):
-        catalog = await world.catalog()
-        made = await catalog.create("c", shards=1)
-        assert world.story == ["save", "tell 1", "oracle", "log p_7", "save"]
-        assert made.created == made.changed == 11
-        assert world.logged == [("p_7", 11, "create")]
-        assert world.stored["c"] == made
-
-    play(scenario)
+async def test_a_creation_takes_its_timestamp_when_the_proxies_know_of_it(world):
+    catalog = await world.catalog()
+    made = await catalog.create("c", shards=1)
+    assert world.story == ["save", "tell 1", "oracle", "log p_7", "save"]
+    assert made.created == made.changed == 11
+    assert world.logged == [("p_7", 11, "create")]
+    assert world.stored["c"] == made
 
 
-def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs():
+async def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs(world):
     """Earlier it would write before the creation, or say that there is no collection after it."""
 
-    async def scenario(world):
-        catalog = await world.catalog()
-        world.holds.clear()
-        creating = asyncio.create_task(catalog.create("c", shards=2))
-        await world.asked.wait()
-        asking = asyncio.create_task(DirectMetaSource(catalog.meta).describe("c"))
-        other = await DirectMetaSource(catalog.meta).describe("another")
-        assert not other.exists
-        await asyncio.sleep(0)
-        assert not asking.done()
-        world.holds.set()
-        assert await asking == await creating
-        assert len(world.logged) == 2
-
-    play(scenario)
+    catalog = await world.catalog()
+    world.holds.clear()
+    creating = asyncio.create_task(catalog.create("c", shards=2))
+    await world.asked.wait()
+    asking = asyncio.create_task(DirectMetaSource(catalog.meta).describe("c"))
+    other = await DirectMetaSource(catalog.meta).describe("another")
+    assert not other.exists
+    await asyncio.sleep(0)
+    assert not asking.done()
+    world.holds.set()
+    assert await asking == await creating
+    assert len(world.logged) == 2
 
 
 @pytest.mark.parametrize("edge", ["oracle", "save", "log q_7"])
 @pytest.mark.parametrize("call", ["create", "alter", "drop"])
-def test_a_change_that_an_edge_refuses_is_carried_to_its_end(call, edge):
+async def test_a_change_that_an_edge_refuses_is_carried_to_its_end(world, call, edge):
     """Its caller hears of success: nothing is stored and served of which he was told that it has failed."""
 
-    async def scenario(world):
-        catalog = await world.catalog()
-        if call != "create":
-            await catalog.create("c", shards=2)
-        world.logged.clear()
-        world.fails[edge] = 3
-        calls = {
-            "create": lambda: catalog.create("c", shards=2),
-            "alter": lambda: catalog.alter("c", schema="new"),
-            "drop": lambda: catalog.drop("c"),
-        }
-        record = await calls[call]()
-        assert world.fails[edge] == 0
-        assert record.changed
-        assert world.stored["c"] == catalog.meta.describe("c") == record
-        assert {(channel, record.changed, call) for channel in record.channels} <= set(world.logged)
-        assert max(ts for _, ts, _ in world.logged) == record.changed
-
-    play(scenario)
+    catalog = await world.catalog()
+    if call != "create":
+        await catalog.create("c", shards=2)
+    world.logged.clear()
+    world.fails[edge] = 3
+    calls = {
+        "create": lambda: catalog.create("c", shards=2),
+        "alter": lambda: catalog.alter("c", schema="new"),
+        "drop": lambda: catalog.drop("c"),
+    }
+    record = await calls[call]()
+    assert world.fails[edge] == 0
+    assert record.changed
+    assert world.stored["c"] == catalog.meta.describe("c") == record
+    assert {(channel, record.changed, call) for channel in record.channels} <= set(world.logged)
+    assert max(ts for _, ts, _ in world.logged) == record.changed
 
 
-def test_a_call_that_makes_no_sense_does_nothing():
-    async def scenario(world):
-        catalog = await world.catalog()
-        with pytest.raises(CollectionError, match="no collection 'c'"):
-            await catalog.alter("c", schema="new")
-        assert world.story == []
-
-    play(scenario)
+async def test_a_call_that_makes_no_sense_does_nothing(world):
+    catalog = await world.catalog()
+    with pytest.raises(CollectionError, match="no collection 'c'"):
+        await catalog.alter("c", schema="new")
+    assert world.story == []
 
 
-def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator():
-    async def scenario(world):
-        catalog = await world.catalog()
-        world.holds.clear()
-        creating = asyncio.create_task(catalog.create("c", shards=1))
-        await world.asked.wait()
-        creating.cancel()
-        await asyncio.gather(creating, return_exceptions=True)
-        assert world.stored["c"].is_being_created
-        world.holds.set()
-        following = await world.catalog()
-        record = await DirectMetaSource(following.meta).describe("c")
-        assert world.logged == [("p_7", record.created, "create")]
-        assert record.exists
-
-    play(scenario)
+async def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator(world):
+    catalog = await world.catalog()
+    world.holds.clear()
+    creating = asyncio.create_task(catalog.create("c", shards=1))
+    await world.asked.wait()
+    creating.cancel()
+    await asyncio.gather(creating, return_exceptions=True)
+    assert world.stored["c"].is_being_created
+    world.holds.set()
+    following = await world.catalog()
+    record = await DirectMetaSource(following.meta).describe("c")
+    assert world.logged == [("p_7", record.created, "create")]
+    assert record.exists
 
 
 NAMES = st.sampled_from("abc")
@@ -215,41 +201,42 @@ def is_right(there, method, name, collection=None):
 
 @given(st.lists(CALLS, max_size=12), st.integers(0, 12))
 def test_the_catalogue_is_a_table_of_names(calls, restart):
-    async def scenario(world):
-        there: dict[str, str] = {}
-        catalog, logged = await world.catalog(), []
-        for number, (method, *names) in enumerate(calls):
-            if number == restart:
-                catalog = await world.catalog()
-            version, now, before = catalog.meta.last, world.given, dict(world.stored)
-            if not is_right(there, method, *names):
-                with pytest.raises(CollectionError):
-                    await call(catalog, method, *names)
-                assert (world.stored, world.given) == (before, now)
-                continue
-            record = await call(catalog, method, *names)
-            assert (record.version, record.changed) == (version + 1, now + 1)
-            assert world.stored[names[0]] == record == catalog.meta.describe(names[0])
-            assert world.told["1", names[0], version + 1] == 1
-            assert catalog.meta.acknowledged[names[0]] == version + 1
-            if "alias" not in method:
-                logged += [(channel, record.changed, method) for channel in record.channels]
-                assert len(record.channels) == 2
-                schemas = {"create": "first", "alter": "next"}
-                assert record.schema == (schemas.get(method) or before[names[0]].schema)
-                assert (method == "create") == (record.created == record.changed)
-            else:
-                assert record.number == (world.stored[names[1]].number if len(names) > 1 else record.number)
-            there.pop(names[0], None)
-            if not method.startswith("drop"):
-                there[names[0]] = names[1] if len(names) > 1 else ""
-            assert catalog.aliases == {name: to for name, to in there.items() if to}
-            assert set(catalog.collections) == {name for name, to in there.items() if not to}
-        assert world.logged == logged
-        made = [record for record in world.stored.values() if record.channels]
-        assert len({record.number for record in made}) == len(made)
+    run(_is_a_table_of_names(World(), calls, restart))
 
-    play(scenario)
+
+async def _is_a_table_of_names(world, calls, restart):
+    there: dict[str, str] = {}
+    catalog, logged = await world.catalog(), []
+    for number, (method, *names) in enumerate(calls):
+        if number == restart:
+            catalog = await world.catalog()
+        version, now, before = catalog.meta.last, world.given, dict(world.stored)
+        if not is_right(there, method, *names):
+            with pytest.raises(CollectionError):
+                await call(catalog, method, *names)
+            assert (world.stored, world.given) == (before, now)
+            continue
+        record = await call(catalog, method, *names)
+        assert (record.version, record.changed) == (version + 1, now + 1)
+        assert world.stored[names[0]] == record == catalog.meta.describe(names[0])
+        assert world.told["1", names[0], version + 1] == 1
+        assert catalog.meta.acknowledged[names[0]] == version + 1
+        if "alias" not in method:
+            logged += [(channel, record.changed, method) for channel in record.channels]
+            assert len(record.channels) == 2
+            schemas = {"create": "first", "alter": "next"}
+            assert record.schema == (schemas.get(method) or before[names[0]].schema)
+            assert (method == "create") == (record.created == record.changed)
+        else:
+            assert record.number == (world.stored[names[1]].number if len(names) > 1 else record.number)
+        there.pop(names[0], None)
+        if not method.startswith("drop"):
+            there[names[0]] = names[1] if len(names) > 1 else ""
+        assert catalog.aliases == {name: to for name, to in there.items() if to}
+        assert set(catalog.collections) == {name for name, to in there.items() if not to}
+    assert world.logged == logged
+    made = [record for record in world.stored.values() if record.channels]
+    assert len({record.number for record in made}) == len(made)
 
 
 OPEN = CollectionVersion("c", 4, "new", number=1, created=3, channels=("p_1", "q_1"))
@@ -265,20 +252,15 @@ OPEN = CollectionVersion("c", 4, "new", number=1, created=3, channels=("p_1", "q
         (replace(OPEN, changed=5), None),
     ],
 )
-def test_a_change_that_was_stored_gets_its_timestamp(stored, text):
-    async def scenario(world):
-        world.stored["c"] = stored
-        catalog = await world.catalog()
-        changed = stored.changed if text is None else 11
-        created = stored.created or (11 if text else 0)
-        assert (
-            world.stored["c"]
-            == catalog.meta.describe("c")
-            == replace(stored, changed=changed, created=created)
-        )
-        assert world.logged == [(channel, 11, text) for channel in stored.channels if text]
-
-    play(scenario)
+async def test_a_change_that_was_stored_gets_its_timestamp(world, stored, text):
+    world.stored["c"] = stored
+    catalog = await world.catalog()
+    changed = stored.changed if text is None else 11
+    created = stored.created or (11 if text else 0)
+    assert (
+        world.stored["c"] == catalog.meta.describe("c") == replace(stored, changed=changed, created=created)
+    )
+    assert world.logged == [(channel, 11, text) for channel in stored.channels if text]
 
 
 @pytest.mark.parametrize(
@@ -292,48 +274,42 @@ def test_a_change_that_was_stored_gets_its_timestamp(stored, text):
         (("drop_alias", "also"), True),
     ],
 )
-def test_the_next_call_finishes_a_change_whose_caller_has_left(following, right):
-    async def scenario(world):
-        catalog, name = await world.catalog(), following[1]
-        for made in (("create", "a"), ("create", "b"), ("create_alias", "also", "a")):
-            await call(catalog, *made)
-        world.saved.clear()
-        world.fails["oracle"] = 1000
-        first = ("alter", "b") if name == "b" else ("alter_alias", "also", "b")
-        left = asyncio.create_task(call(catalog, *first))
-        await settle()
-        left.cancel()
-        await asyncio.gather(left, return_exceptions=True)
-        world.fails.clear()
-        if right:
+async def test_the_next_call_finishes_a_change_whose_caller_has_left(world, following, right):
+    catalog, name = await world.catalog(), following[1]
+    for made in (("create", "a"), ("create", "b"), ("create_alias", "also", "a")):
+        await call(catalog, *made)
+    world.saved.clear()
+    world.fails["oracle"] = 1000
+    first = ("alter", "b") if name == "b" else ("alter_alias", "also", "b")
+    left = asyncio.create_task(call(catalog, *first))
+    await settle()
+    left.cancel()
+    await asyncio.gather(left, return_exceptions=True)
+    world.fails.clear()
+    if right:
+        await call(catalog, *following)
+    else:
+        with pytest.raises(CollectionError):
             await call(catalog, *following)
-        else:
-            with pytest.raises(CollectionError):
-                await call(catalog, *following)
-        finished = [(name, 4, False), (name, 4, True)]
-        assert world.saved == finished + [(name, 5, False), (name, 5, True)] * right
-
-    play(scenario)
+    finished = [(name, 4, False), (name, 4, True)]
+    assert world.saved == finished + [(name, 5, False), (name, 5, True)] * right
 
 
-def test_an_append_that_fails_does_not_leave_another_one_behind():
+async def test_an_append_that_fails_does_not_leave_another_one_behind(world):
     """While one is under way nobody may take the timestamp for finished."""
 
-    async def scenario(world):
-        catalog = await world.catalog()
-        world.fails["log p_7"] = 1
-        world.holds.clear()
-        creating = asyncio.create_task(catalog.create("c", shards=2))
-        await world.asked.wait()
-        first = world.given
-        held, world.holds = world.holds, asyncio.Event()
-        world.holds.set()
-        held.set()
-        await creating
-        assert [ts for channel, ts, _ in world.logged if channel == "q_7"] == [first, first + 1]
-        assert catalog._scheduler.heap == []
-
-    play(scenario)
+    catalog = await world.catalog()
+    world.fails["log p_7"] = 1
+    world.holds.clear()
+    creating = asyncio.create_task(catalog.create("c", shards=2))
+    await world.asked.wait()
+    first = world.given
+    held, world.holds = world.holds, asyncio.Event()
+    world.holds.set()
+    held.set()
+    await creating
+    assert [ts for channel, ts, _ in world.logged if channel == "q_7"] == [first, first + 1]
+    assert catalog._scheduler.heap == []
 
 
 @pytest.mark.parametrize(
@@ -345,68 +321,56 @@ def test_an_append_that_fails_does_not_leave_another_one_behind():
         ([], {}, []),
     ],
 )
-def test_every_proxy_of_the_list_is_told_also_if_it_changes_meanwhile(listed, happens, told):
-    async def scenario(world):
-        world.proxies, world.happens = listed, happens
-        await (await world.catalog()).create("c", shards=1)
-        assert list(world.told) == [(proxy, "c", 1) for proxy in told]
-        assert set(world.told.values()) <= {1}
-
-    play(scenario)
+async def test_every_proxy_of_the_list_is_told_also_if_it_changes_meanwhile(world, listed, happens, told):
+    world.proxies, world.happens = listed, happens
+    await (await world.catalog()).create("c", shards=1)
+    assert list(world.told) == [(proxy, "c", 1) for proxy in told]
+    assert set(world.told.values()) <= {1}
 
 
-def test_a_process_gives_each_of_its_numbers_once(monkeypatch):
+async def test_a_process_gives_each_of_its_numbers_once(world, monkeypatch):
     monkeypatch.setattr(catalogue, "BATCH", 3)
 
     async def fails():
         raise StoreError("nothing can be loaded")
 
-    async def scenario(world):
-        with monkeypatch.context() as patched:
-            patched.setattr(world, "load", fails)
-            with pytest.raises(StoreError):
-                await world.catalog()
-        assert world.free == 7  # a process that does not begin uses up no numbers
-        catalog = await world.catalog()
-        assert world.free == 10
-        assert [(await catalog.create(name, shards=1)).number for name in "ab"] == [7, 8]
-        assert catalog.take_number() == 9
-        with pytest.raises(CollectionError, match="all 3 numbers"):
-            await catalog.create("c", shards=1)
-
-    play(scenario)
+    with monkeypatch.context() as patched:
+        patched.setattr(world, "load", fails)
+        with pytest.raises(StoreError):
+            await world.catalog()
+    assert world.free == 7  # a process that does not begin uses up no numbers
+    catalog = await world.catalog()
+    assert world.free == 10
+    assert [(await catalog.create(name, shards=1)).number for name in "ab"] == [7, 8]
+    assert catalog.take_number() == 9
+    with pytest.raises(CollectionError, match="all 3 numbers"):
+        await catalog.create("c", shards=1)
 
 
-def test_the_caches_of_proxies_are_told_and_end_with_their_sessions():
-    async def scenario():
-        sync = TimeTickSync(rounds=RoundQueue(1), preemption=NoPreemption())
-        sync.init_sessions((1, 2))
-        proxies, caches = DirectProxyCaches(sync), {}
-        for source in (1, 2, 3):
-            caches[source] = MetaCache(source=NoMetadata(), preemption=NoPreemption())
-            proxies.add(source, caches[source])
-        assert proxies.listed() == ["1", "2"]  # the third one has not reported yet
-        await proxies.invalidate("2", "c", 4)
-        assert [cache.floors.get("c") for cache in caches.values()] == [None, 4, None]
-        del sync.entries[1]
-        sync.entries[3] = None
-        assert proxies.listed() == ["2", "3"]
-        assert [cache.closed for cache in caches.values()] == [True, False, False]
-        assert proxies.listed() == ["2", "3"]
-        with pytest.raises(RpcError, match="no source of metadata"):
-            await caches[2].get("c")
-
-    run(scenario())
+async def test_the_caches_of_proxies_are_told_and_end_with_their_sessions():
+    sync = TimeTickSync(rounds=RoundQueue(1), preemption=NoPreemption())
+    sync.init_sessions((1, 2))
+    proxies, caches = DirectProxyCaches(sync), {}
+    for source in (1, 2, 3):
+        caches[source] = MetaCache(source=NoMetadata(), preemption=NoPreemption())
+        proxies.add(source, caches[source])
+    assert proxies.listed() == ["1", "2"]  # the third one has not reported yet
+    await proxies.invalidate("2", "c", 4)
+    assert [cache.floors.get("c") for cache in caches.values()] == [None, 4, None]
+    del sync.entries[1]
+    sync.entries[3] = None
+    assert proxies.listed() == ["2", "3"]
+    assert [cache.closed for cache in caches.values()] == [True, False, False]
+    assert proxies.listed() == ["2", "3"]
+    with pytest.raises(RpcError, match="no source of metadata"):
+        await caches[2].get("c")
 
 
-def test_a_report_is_handed_on():
+async def test_a_report_is_handed_on():
     class RootCoord:
         async def update_channel_time_tick(self, report):
             self.report = report
 
-    async def scenario():
-        root_coord, report = cast("Any", RootCoord()), TimeTickReport(1, (), 2)
-        await DirectRootCoordClient(root_coord).update_channel_time_tick(report, deadline=1)
-        assert root_coord.report is report
-
-    run(scenario())
+    root_coord, report = cast("Any", RootCoord()), TimeTickReport(1, (), 2)
+    await DirectRootCoordClient(root_coord).update_channel_time_tick(report, deadline=1)
+    assert root_coord.report is report

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Sequence
 
 import pytest
 
-from tests.impl.parts import Scene, run
+from tests.impl.parts import Scene
 from tidemark.impl.errors import RpcError, UnknownSessionError, WatchCompactedError
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
@@ -215,13 +215,10 @@ stopped in a round: live=1 x=4:ok reports=1:1:60:60,4:1:60:60 stop=3.5
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_coordinator_does_what_it_must_when_it_must(case):
+async def test_a_coordinator_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
 
-    async def scenario():
-        assert (await played(what)).replace(BEGUN, "begun;") == " ".join(wanted.split())
-
-    run(scenario())
+    assert (await played(what)).replace(BEGUN, "begun;") == " ".join(wanted.split())
 
 
 @pytest.mark.parametrize("wrong", [{"ddl_tick_seconds": 0}, {"dummy_seconds": -1}, {"round_capacity": 0}])

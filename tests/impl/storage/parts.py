@@ -6,12 +6,12 @@ import asyncio
 import sqlite3
 from collections.abc import Callable, Coroutine, Iterator
 from copy import deepcopy
-from functools import partial
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from tests.impl.parts import run
 from tests.impl.storage.disk import Machine
 from tests.impl.storage.faults import DAMAGE, FAIL, LOSE, Faults
 from tidemark.impl.storage.files import SystemFiles
@@ -30,28 +30,23 @@ class Steady:
         return self.now
 
 
+class AtOnce(asyncio.SelectorEventLoop):
+    """A loop without threads: what is to be done in one is done at once, and heard of one step later."""
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: Any, func: Callable[..., Any], *args: Any
+    ) -> asyncio.Future[Any]:
+        future = self.create_future()
+        try:
+            self.call_soon(future.set_result, func(*args))
+        except Exception as failure:  # noqa: BLE001  # it is the future's
+            self.call_soon(future.set_exception, failure)
+        return future
+
+
 def play(work: Coroutine[Any, Any, Any]) -> None:
-    """Run a test's coroutine without threads: what is to be done in one is done at once, and heard of one
-    step later. A test that hangs fails.
-    """
-
-    async def limited() -> None:
-        loop: Any = asyncio.get_running_loop()
-        loop.run_in_executor = partial(_at_once, loop)
-        async with asyncio.timeout(10):
-            await work
-
-    asyncio.run(limited())
-
-
-def _at_once(loop: Any, executor: object, work: Callable[[], Any]) -> asyncio.Future[Any]:
-    del executor
-    future: asyncio.Future[Any] = loop.create_future()
-    try:
-        loop.call_soon(future.set_result, work())
-    except Exception as failure:  # noqa: BLE001  # it is the future's
-        loop.call_soon(future.set_exception, failure)
-    return future
+    """Run a part of a test in a loop without threads."""
+    run(work, loop=AtOnce)
 
 
 def each(*kinds: str) -> Iterator[Faults]:

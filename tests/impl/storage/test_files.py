@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.impl.parts import run
 from tests.impl.storage.faults import FAIL, TEAR, Faults
-from tests.impl.storage.parts import Disk, each, play, says
+from tests.impl.storage.parts import AtOnce, Disk, each, play, says
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.files import SystemFiles, in_thread
 from tidemark.impl.storage.memory import MemoryObjectStore
@@ -21,6 +22,7 @@ from tidemark.impl.storage.parquet_folder import ParquetFolder
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.types import Row
 
+LOOP = AtOnce
 ONE = (Row(1, 7, 3, "a"), Row(2, 7, 4, "b"))
 TWO = (Row(5, 8, 1, ""),)
 PUTS = [("s/1/a", ONE), ("s/2/b", TWO), ("s/1/a", TWO), ("s/1/a", ONE)]
@@ -68,47 +70,38 @@ async def _puts(disk: Disk) -> None:
     assert not _unfinished(disk), "what a failure has left is used again"
 
 
-def test_what_is_not_there_is_damaged_or_lies_outside_is_named() -> None:
-    async def scenario() -> None:
-        disk = Disk()
-        store = _store(disk)
-        await store.put("a", ONE)
-        for name, content in (("b", b"PAR1 and no more"), ("c", b"")):
-            disk.system.change(f"{disk.root}/{name}.parquet", 0, content)
-            with pytest.raises(CorruptDataError, match=f"{name}.parquet is damaged: .*; restore it"):
-                await store.get(name)
-        for absent in (store, MemoryObjectStore()):
-            with pytest.raises(StoreError, match="it was never written"):
-                await absent.get("d")
-        for path in OUTSIDE:
-            for call in (partial(store.put, rows=ONE), store.get):
-                with pytest.raises(ValueError, match="must be relative and without"):
-                    await call(path)
-
-    play(scenario())
+async def test_what_is_not_there_is_damaged_or_lies_outside_is_named() -> None:
+    disk = Disk()
+    store = _store(disk)
+    await store.put("a", ONE)
+    for name, content in (("b", b"PAR1 and no more"), ("c", b"")):
+        disk.system.change(f"{disk.root}/{name}.parquet", 0, content)
+        with pytest.raises(CorruptDataError, match=f"{name}.parquet is damaged: .*; restore it"):
+            await store.get(name)
+    for absent in (store, MemoryObjectStore()):
+        with pytest.raises(StoreError, match="it was never written"):
+            await absent.get("d")
+    for path in OUTSIDE:
+        for call in (partial(store.put, rows=ONE), store.get):
+            with pytest.raises(ValueError, match="must be relative and without"):
+                await call(path)
 
 
-def test_objects_in_memory_are_a_dict() -> None:
-    async def scenario() -> None:
-        store = MemoryObjectStore()
-        for path, rows in PUTS:
-            await store.put(path, list(rows))
-            assert await store.get(path) == rows
-
-    play(scenario())
+async def test_objects_in_memory_are_a_dict() -> None:
+    store = MemoryObjectStore()
+    for path, rows in PUTS:
+        await store.put(path, list(rows))
+        assert await store.get(path) == rows
 
 
 @pytest.mark.parametrize("stores", [1, 2])
-def test_two_puts_of_one_path_at_once_leave_one_of_both(stores: int) -> None:
-    async def scenario() -> None:
-        disk = Disk()
-        made = [ParquetStore(disk.root, files=disk.files) for _ in range(stores)] * 2
-        await asyncio.gather(made[0].put("a", ONE), made[1].put("a", TWO), made[0].put("b", ONE))
-        assert await made[0].get("a") in (ONE, TWO)
-        assert await made[0].get("b") == ONE
-        assert not _unfinished(disk)
-
-    play(scenario())
+async def test_two_puts_of_one_path_at_once_leave_one_of_both(stores: int) -> None:
+    disk = Disk()
+    made = [ParquetStore(disk.root, files=disk.files) for _ in range(stores)] * 2
+    await asyncio.gather(made[0].put("a", ONE), made[1].put("a", TWO), made[0].put("b", ONE))
+    assert await made[0].get("a") in (ONE, TWO)
+    assert await made[0].get("b") == ONE
+    assert not _unfinished(disk)
 
 
 # ---- names: some begin with others, and are in another order as paths than as texts ----
@@ -175,31 +168,32 @@ class _Calls:
 
 
 def test_the_files_of_the_machine(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        calls = _Calls()
-        files, one, two = SystemFiles(calls), tmp_path / "d" / "one", tmp_path / "d" / "two"
-        for _ in range(2):
-            await files.make_directory(one.parent)
-        assert not await files.exists(one)
-        await files.append(one, b"abc")
-        await files.append(one, b"def")
-        assert (await files.read(one), await files.read(one, offset=2)) == (b"abcdef", b"cdef")
-        await files.truncate(one, 4)
-        await files.rename(one, two)
-        assert (await files.exists(one), await files.read(two)) == (False, b"abcd")
-        await files.write(two, b"x")
-        assert await files.read(two) == b"x"
-        calls.made.clear()
-        await files.sync(two)
-        await files.sync_directory(two.parent)
-        (_, opened), (_, forced), (_, closed), *folder = calls.made
-        assert (opened, forced) == (str(two), closed)
-        assert [name for name, _ in calls.made] == ["open", "fsync", "close"] * 2
-        assert folder[0][1] == str(two.parent)
-        with pytest.raises(FileNotFoundError):
-            await files.read(one)
+    run(_files_of_the_machine(tmp_path))  # in threads
 
-    asyncio.run(scenario())
+
+async def _files_of_the_machine(tmp_path: Path) -> None:
+    calls = _Calls()
+    files, one, two = SystemFiles(calls), tmp_path / "d" / "one", tmp_path / "d" / "two"
+    for _ in range(2):
+        await files.make_directory(one.parent)
+    assert not await files.exists(one)
+    await files.append(one, b"abc")
+    await files.append(one, b"def")
+    assert (await files.read(one), await files.read(one, offset=2)) == (b"abcdef", b"cdef")
+    await files.truncate(one, 4)
+    await files.rename(one, two)
+    assert (await files.exists(one), await files.read(two)) == (False, b"abcd")
+    await files.write(two, b"x")
+    assert await files.read(two) == b"x"
+    calls.made.clear()
+    await files.sync(two)
+    await files.sync_directory(two.parent)
+    (_, opened), (_, forced), (_, closed), *folder = calls.made
+    assert (opened, forced) == (str(two), closed)
+    assert [name for name, _ in calls.made] == ["open", "fsync", "close"] * 2
+    assert folder[0][1] == str(two.parent)
+    with pytest.raises(FileNotFoundError):
+        await files.read(one)
 
 
 def test_a_caller_that_is_cancelled_waits_for_its_thread() -> None:

@@ -59,41 +59,38 @@ def window(request: pytest.FixtureRequest, tmp_path: Path) -> Window:
     return Window(request.param, tmp_path)
 
 
-def test_one_leads_as_long_as_its_lease_and_saves_what_never_falls(window: Window) -> None:
-    async def scenario() -> None:
-        store = window.store
-        assert await store.load() == NEVER_SAVED
-        first = await store.campaign("a", lease=9.5)
-        assert (first.server, first.lease) == ("a", 10.0 if window.kind == "etcd" else 9.5)
-        for end, kept in ((100, 100), (90, 100), (70_000, 70_000), (69_900, 70_000)):
-            await store.save(end, first)
-            assert await store.load() == kept
-        window.passes(9.25)
-        assert await store.campaign("b", lease=5.0) is None
+async def test_one_leads_as_long_as_its_lease_and_saves_what_never_falls(window: Window) -> None:
+    store = window.store
+    assert await store.load() == NEVER_SAVED
+    first = await store.campaign("a", lease=9.5)
+    assert (first.server, first.lease) == ("a", 10.0 if window.kind == "etcd" else 9.5)
+    for end, kept in ((100, 100), (90, 100), (70_000, 70_000), (69_900, 70_000)):
+        await store.save(end, first)
+        assert await store.load() == kept
+    window.passes(9.25)
+    assert await store.campaign("b", lease=5.0) is None
+    await store.renew(first)
+    window.passes(9.25)
+    await store.save(70_001, first)
+    window.passes(0.25, ends=True)
+    for late in (partial(store.renew, first), partial(store.save, 80_000, first)):
+        with pytest.raises(NotLeaderError, match=r"a.* term"):
+            await late()
+    second = await store.campaign("b", lease=5.0)
+    assert (second.server, second.term != first.term) == ("b", True)
+    await store.resign(first)
+    with pytest.raises(NotLeaderError):
         await store.renew(first)
-        window.passes(9.25)
-        await store.save(70_001, first)
-        window.passes(0.25, ends=True)
-        for late in (partial(store.renew, first), partial(store.save, 80_000, first)):
-            with pytest.raises(NotLeaderError, match=r"a.* term"):
-                await late()
-        second = await store.campaign("b", lease=5.0)
-        assert (second.server, second.term != first.term) == ("b", True)
-        await store.resign(first)
-        with pytest.raises(NotLeaderError):
-            await store.renew(first)
-        await store.save(70_002, second)
-        window.passes(4.0)
-        await store.resign(second)
-        with pytest.raises(NotLeaderError, match=f"b holds no leader key in term {second.term}"):
-            await store.save(80_000, second)
-        third = await store.campaign("c", lease=5.0)
-        terms = [first.term, second.term, third.term]
-        assert len({*terms}) == 3 if window.kind == "etcd" else terms == [1, 2, 3]
-        assert await store.load() == 70_002
-        await store.close()
-
-    run(scenario())
+    await store.save(70_002, second)
+    window.passes(4.0)
+    await store.resign(second)
+    with pytest.raises(NotLeaderError, match=f"b holds no leader key in term {second.term}"):
+        await store.save(80_000, second)
+    third = await store.campaign("c", lease=5.0)
+    terms = [first.term, second.term, third.term]
+    assert len({*terms}) == 3 if window.kind == "etcd" else terms == [1, 2, 3]
+    assert await store.load() == 70_002
+    await store.close()
 
 
 @pytest.mark.parametrize("window", ["memory", "sqlite"], indirect=True)
@@ -119,56 +116,50 @@ def test_a_waiting_server_asks_for_the_key_after_a_pause(
     assert pauses == [POLL]
 
 
-def test_a_server_that_has_ended_is_evicted_and_a_lease_from_the_future_is_void(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        window = Window("sqlite", tmp_path)
-        store: SqliteOracleStore = window.store
-        first = await store.campaign("a", lease=10.0)
-        assert first is not None
-        window.passes(4.0)
-        await store.evict("b")
-        await store.save(5, first)
-        await store.evict("a")
-        with pytest.raises(NotLeaderError):
-            await store.save(6, first)
-        second = await store.campaign("b", lease=10.0)
-        assert second is not None
-        await store.evict("a")
-        await store.save(7, second)
-        window.passes(-500.0)
-        with pytest.raises(NotLeaderError):
-            await store.save(8, second)
-        third = await store.campaign("a", lease=10.0)
-        assert third is not None
-        assert (third.term, await store.load()) == (3, 7)
-        await store.save(9, third)
-        await store.close()
-
-    run(scenario())
+async def test_a_server_that_has_ended_is_evicted_and_a_lease_from_the_future_is_void(tmp_path: Path) -> None:
+    window = Window("sqlite", tmp_path)
+    store: SqliteOracleStore = window.store
+    first = await store.campaign("a", lease=10.0)
+    assert first is not None
+    window.passes(4.0)
+    await store.evict("b")
+    await store.save(5, first)
+    await store.evict("a")
+    with pytest.raises(NotLeaderError):
+        await store.save(6, first)
+    second = await store.campaign("b", lease=10.0)
+    assert second is not None
+    await store.evict("a")
+    await store.save(7, second)
+    window.passes(-500.0)
+    with pytest.raises(NotLeaderError):
+        await store.save(8, second)
+    third = await store.campaign("a", lease=10.0)
+    assert third is not None
+    assert (third.term, await store.load()) == (3, 7)
+    await store.save(9, third)
+    await store.close()
 
 
-def test_a_lease_begins_when_the_file_is_free(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        steady, connector = Steady(), Connector()
-        store = SqliteOracleStore(
-            tmp_path / "oracle", steady=steady, database=connector.database(tmp_path / "oracle")
-        )
+async def test_a_lease_begins_when_the_file_is_free(tmp_path: Path) -> None:
+    steady, connector = Steady(), Connector()
+    store = SqliteOracleStore(
+        tmp_path / "oracle", steady=steady, database=connector.database(tmp_path / "oracle")
+    )
 
-        def passes(seconds: float = 5.0) -> None:
-            steady.now += seconds
+    def passes(seconds: float = 5.0) -> None:
+        steady.now += seconds
 
-        await store.load()
-        connector.meanwhile = passes
-        leader = await store.campaign("a", lease=10.0)
-        assert leader is not None
-        passes(9.5)
-        connector.meanwhile = lambda: passes(0.25)
-        await store.renew(leader)
-        passes(9.75)
-        await store.save(1, leader)
-        await store.close()
-
-    run(scenario())
+    await store.load()
+    connector.meanwhile = passes
+    leader = await store.campaign("a", lease=10.0)
+    assert leader is not None
+    passes(9.5)
+    connector.meanwhile = lambda: passes(0.25)
+    await store.renew(leader)
+    passes(9.75)
+    await store.save(1, leader)
+    await store.close()
 
 
 # ---- etcd ----
@@ -178,41 +169,35 @@ def _keys(gateway: Gateway) -> list[str]:
     return sorted(decode(key).decode() for key, _ in gateway.content[etcd.KEYS])
 
 
-def test_keys_and_leases_in_etcd_go_with_their_leader(tmp_path: Path) -> None:
-    async def scenario() -> None:
-        window = Window("etcd", tmp_path)
-        store, gateway = window.store, window.gateway
-        leader = await store.campaign("a", lease=10.0)
-        assert await store.campaign("b", lease=10.0) is None
-        assert len(gateway.content[etcd.LEASES]) == 1
-        assert _keys(gateway) == ["w/leader"]
-        await store.save(258, leader)
-        assert dict(gateway.content[etcd.KEYS])[encode("w/window")].value == encode(bytes(6) + b"\1\2")
-        await store.resign(leader)
-        await store.resign(leader)
-        assert (_keys(gateway), gateway.content[etcd.LEASES]) == (["w/window"], ())
-        gateway.answer("/v3/kv/put", {"key": encode("w/window"), "value": encode(b"1234567")})
-        with pytest.raises(CorruptDataError, match="b'1234567'; it must be 8 bytes"):
-            await store.load()
-        await store.close()
-        assert not gateway.open
-
-    run(scenario())
+async def test_keys_and_leases_in_etcd_go_with_their_leader(tmp_path: Path) -> None:
+    window = Window("etcd", tmp_path)
+    store, gateway = window.store, window.gateway
+    leader = await store.campaign("a", lease=10.0)
+    assert await store.campaign("b", lease=10.0) is None
+    assert len(gateway.content[etcd.LEASES]) == 1
+    assert _keys(gateway) == ["w/leader"]
+    await store.save(258, leader)
+    assert dict(gateway.content[etcd.KEYS])[encode("w/window")].value == encode(bytes(6) + b"\1\2")
+    await store.resign(leader)
+    await store.resign(leader)
+    assert (_keys(gateway), gateway.content[etcd.LEASES]) == (["w/window"], ())
+    gateway.answer("/v3/kv/put", {"key": encode("w/window"), "value": encode(b"1234567")})
+    with pytest.raises(CorruptDataError, match="b'1234567'; it must be 8 bytes"):
+        await store.load()
+    await store.close()
+    assert not gateway.open
 
 
 @pytest.mark.parametrize("silent", [0, 2])
-def test_a_waiting_server_watches_the_key_in_etcd(tmp_path: Path, silent: int) -> None:
-    async def scenario() -> None:
-        window = Window("etcd", tmp_path)
-        gateway = window.gateway
-        await window.store.wait_vacant()
-        leader = await window.store.campaign("a", lease=10.0)
-        gateway.leaves, gateway.silent = leader.term, silent
-        await window.store.wait_vacant()
-        assert (gateway.passed, gateway.watches) == (1.0 * silent, silent + 1)
-        await window.store.close()
-
-    run(scenario())
+async def test_a_waiting_server_watches_the_key_in_etcd(tmp_path: Path, silent: int) -> None:
+    window = Window("etcd", tmp_path)
+    gateway = window.gateway
+    await window.store.wait_vacant()
+    leader = await window.store.campaign("a", lease=10.0)
+    gateway.leaves, gateway.silent = leader.term, silent
+    await window.store.wait_vacant()
+    assert (gateway.passed, gateway.watches) == (1.0 * silent, silent + 1)
+    await window.store.close()
 
 
 def test_a_call_of_etcd_that_fails_says_how_and_is_done_or_not(tmp_path: Path) -> None:
@@ -273,27 +258,24 @@ RESET = ConnectionResetError("reset")
         ([b'{"error":"unavailable"}\n'], "watch: .*unavailable", "watch: .*unavailable"),
     ],
 )
-def test_a_watch_tells_the_first_change(lines: list[Any], heard: Any, followed: Any) -> None:
-    async def scenario() -> None:
-        gateway = Gateway(Faults())
-        client = _client(gateway)
-        for wait, wanted in (
-            (lambda: client.wait_for_event("w/a", revision=7, seconds=2.5), heard),
-            (lambda: client.first_change(KeyRange("w/"), after=7, seconds=2.5), followed),
-        ):
-            gateway.says, gateway.passed = list(lines), 0.0
-            if isinstance(wanted, str):
-                kind = WatchCompactedError if "list again" in wanted else StoreError
-                with pytest.raises(kind, match=wanted):
-                    await wait()
-            else:
-                assert await wait() == (None if wanted is heard else wanted)
-                assert wanted is not heard or gateway.passed == heard
-            assert not gateway.open
-        await client.close()
-        assert client._workers._shutdown
-
-    run(scenario())
+async def test_a_watch_tells_the_first_change(lines: list[Any], heard: Any, followed: Any) -> None:
+    gateway = Gateway(Faults())
+    client = _client(gateway)
+    for wait, wanted in (
+        (lambda: client.wait_for_event("w/a", revision=7, seconds=2.5), heard),
+        (lambda: client.first_change(KeyRange("w/"), after=7, seconds=2.5), followed),
+    ):
+        gateway.says, gateway.passed = list(lines), 0.0
+        if isinstance(wanted, str):
+            kind = WatchCompactedError if "list again" in wanted else StoreError
+            with pytest.raises(kind, match=wanted):
+                await wait()
+        else:
+            assert await wait() == (None if wanted is heard else wanted)
+            assert wanted is not heard or gateway.passed == heard
+        assert not gateway.open
+    await client.close()
+    assert client._workers._shutdown
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import pytest
 
 from tests.impl.parts import pack
 from tests.impl.storage.faults import FAIL, TEAR, Faults
-from tests.impl.storage.parts import Disk, cancelled, each, every_step, play, says
+from tests.impl.storage.parts import AtOnce, Disk, cancelled, each, every_step, play, says
 from tidemark.impl.errors import (
     CorruptDataError,
     LogCutError,
@@ -26,6 +26,7 @@ from tidemark.impl.streaming.values import Opening, Record
 from tidemark.impl.types import EndPosition, Pack
 from tidemark.impl.values.messages import DdlMessage, Tick
 
+LOOP = AtOnce
 PACKS = (pack(1, (1, 1)), pack(2, (1, 2), (3, 4), close=True), pack(3), pack(4, (1, 5), drop=True))
 LONGEST = len('00000000 [1,1,0,["ddl",1,"c","xxx"]]')
 
@@ -104,22 +105,19 @@ def test_an_append_that_is_cancelled_is_there_or_not() -> None:
     every_step(scenario)
 
 
-def test_a_log_in_memory_wakes_its_readers_and_takes_packs_in_order() -> None:
-    async def scenario() -> None:
-        log = MemoryLog()
-        places = [("c", 0), ("c", 1), ("d", 0), ("c", 1)]
-        waiting = [asyncio.create_task(log.next_pack(name, EndPosition(at))) for name, at in places]
-        await asyncio.sleep(0)
-        await log.append("c", PACKS[0])
-        await log.append("d", PACKS[0])
-        with pytest.raises(ValueError, match="pack starts at 2 but 'c' ends at 1"):
-            await log.append("c", PACKS[2])
-        for one in PACKS[1:3]:
-            await log.append("c", one)
-        assert await asyncio.gather(*waiting) == [PACKS[0], PACKS[1], PACKS[0], PACKS[1]]
-        assert await log.next_pack("c", EndPosition(0)) == PACKS[0]
-
-    play(scenario())
+async def test_a_log_in_memory_wakes_its_readers_and_takes_packs_in_order() -> None:
+    log = MemoryLog()
+    places = [("c", 0), ("c", 1), ("d", 0), ("c", 1)]
+    waiting = [asyncio.create_task(log.next_pack(name, EndPosition(at))) for name, at in places]
+    await asyncio.sleep(0)
+    await log.append("c", PACKS[0])
+    await log.append("d", PACKS[0])
+    with pytest.raises(ValueError, match="pack starts at 2 but 'c' ends at 1"):
+        await log.append("c", PACKS[2])
+    for one in PACKS[1:3]:
+        await log.append("c", one)
+    assert await asyncio.gather(*waiting) == [PACKS[0], PACKS[1], PACKS[0], PACKS[1]]
+    assert await log.next_pack("c", EndPosition(0)) == PACKS[0]
 
 
 # ---- the log with terms: two places a file ----
@@ -136,47 +134,44 @@ def _files(disk: Disk) -> dict[str, int]:
     return {name: content.count(b"\n") for name, content in held.items() if content}
 
 
-def test_places_terms_and_cuts() -> None:
-    async def scenario() -> None:
-        disk = Disk()
-        log = _log(disk)
-        with pytest.raises(StoreError, match="begin a new term"):
-            await log.append(0, 0, Tick(3))
-        assert await log.begin_term() == Opening(1, 0)
-        await log.truncate(9)
-        with pytest.raises(MessageTooLargeError, match=f"message 1 has {LONGEST + 1} bytes of at most"):
-            await log.append(1, 0, DdlMessage(1, "c", "xxxx"))
-        records = [
-            Record(1, 1, 0, DdlMessage(1, "c", "xxx")),
-            *(Record(n, 1, n - 1, Tick(n)) for n in range(2, 8)),
-        ]
-        for one in records:
-            assert await log.append(1, one.since, one.message) == one.place
-        for term in (0, 2):
-            with pytest.raises(TermEndedError, match=f"refuses term {term}: the last one is 1"):
-                await log.append(term, 0, Tick(4))
-        assert await log.read(7) == records[6:]
-        for above in (0, 3, 9):
-            assert await log.scan(above) == records[above:]
-        assert _files(disk) == {"terms": 1, "": 2, "1": 2, "2": 2, "3": 1}
-        for upto, cut, notes in ((1, 0, 1), (3, 2, 2), (2, 2, 2), (5, 4, 3), (90, 6, 4)):
-            await log.truncate(upto)
-            assert await log.scan(0) == records[cut:]
-            assert await log.scan(cut + 1) == records[cut + 1 :]
-            with pytest.raises(LogCutError, match=f"cut behind place {cut}: {cut} is"):
-                await log.read(cut)
-            assert await log.read(cut + 1) == records[cut:]
-            files = {"": 2, "1": 2, "2": 2, "3": 1}
-            kept = {name: lines for name, lines in files.items() if int(name or 0) >= cut // 2}
-            assert _files(disk) == {"terms": notes, **kept}
-        again = _log(disk)
-        for term, log in ((2, again), (3, again), (4, _log(disk))):
-            assert await log.begin_term() == Opening(term, 7)
-            assert await log.scan(0) == records[6:]
-        assert await log.append(4, 7, Tick(8)) == 8
-        assert await log.append(4, 7, Tick(9)) == 9
-
-    play(scenario())
+async def test_places_terms_and_cuts() -> None:
+    disk = Disk()
+    log = _log(disk)
+    with pytest.raises(StoreError, match="begin a new term"):
+        await log.append(0, 0, Tick(3))
+    assert await log.begin_term() == Opening(1, 0)
+    await log.truncate(9)
+    with pytest.raises(MessageTooLargeError, match=f"message 1 has {LONGEST + 1} bytes of at most"):
+        await log.append(1, 0, DdlMessage(1, "c", "xxxx"))
+    records = [
+        Record(1, 1, 0, DdlMessage(1, "c", "xxx")),
+        *(Record(n, 1, n - 1, Tick(n)) for n in range(2, 8)),
+    ]
+    for one in records:
+        assert await log.append(1, one.since, one.message) == one.place
+    for term in (0, 2):
+        with pytest.raises(TermEndedError, match=f"refuses term {term}: the last one is 1"):
+            await log.append(term, 0, Tick(4))
+    assert await log.read(7) == records[6:]
+    for above in (0, 3, 9):
+        assert await log.scan(above) == records[above:]
+    assert _files(disk) == {"terms": 1, "": 2, "1": 2, "2": 2, "3": 1}
+    for upto, cut, notes in ((1, 0, 1), (3, 2, 2), (2, 2, 2), (5, 4, 3), (90, 6, 4)):
+        await log.truncate(upto)
+        assert await log.scan(0) == records[cut:]
+        assert await log.scan(cut + 1) == records[cut + 1 :]
+        with pytest.raises(LogCutError, match=f"cut behind place {cut}: {cut} is"):
+            await log.read(cut)
+        assert await log.read(cut + 1) == records[cut:]
+        files = {"": 2, "1": 2, "2": 2, "3": 1}
+        kept = {name: lines for name, lines in files.items() if int(name or 0) >= cut // 2}
+        assert _files(disk) == {"terms": notes, **kept}
+    again = _log(disk)
+    for term, log in ((2, again), (3, again), (4, _log(disk))):
+        assert await log.begin_term() == Opening(term, 7)
+        assert await log.scan(0) == records[6:]
+    assert await log.append(4, 7, Tick(8)) == 8
+    assert await log.append(4, 7, Tick(9)) == 9
 
 
 CALLS: tuple[tuple[Any, ...], ...] = (
@@ -309,20 +304,17 @@ def test_a_term_looks_at_the_files_if_an_append_has_failed_while_it_waited() -> 
         play(scenario(Disk(), faults))
 
 
-def test_a_read_before_the_first_term_waits() -> None:
-    async def scenario() -> None:
-        disk = Disk()
-        log = _log(disk)
-        await log.begin_term()
-        await log.append(1, 0, Tick(1))
-        again = _log(disk)
-        reading = asyncio.create_task(again.read(1))
-        await asyncio.sleep(0)
-        assert not reading.done()
-        await again.begin_term()
-        assert await reading == await log.scan(0)
-
-    play(scenario())
+async def test_a_read_before_the_first_term_waits() -> None:
+    disk = Disk()
+    log = _log(disk)
+    await log.begin_term()
+    await log.append(1, 0, Tick(1))
+    again = _log(disk)
+    reading = asyncio.create_task(again.read(1))
+    await asyncio.sleep(0)
+    assert not reading.done()
+    await again.begin_term()
+    assert await reading == await log.scan(0)
 
 
 @pytest.mark.parametrize(
@@ -334,17 +326,12 @@ def test_a_read_before_the_first_term_waits() -> None:
         (b"[1,0]", [b'[1,1,0,["tick",5]]'] * 2),
     ],
 )
-def test_damage_in_a_log_with_terms_is_named(terms: bytes, records: list[bytes]) -> None:
-    async def scenario() -> None:
-        disk = Disk()
-        disk.root.mkdir(parents=True)
-        for name, lines in (("terms", [terms]), ("000000000", records)):
-            disk.system.change(
-                f"{disk.root}/{name}.jsonl", 0, b"".join(checked(one) + b"\n" for one in lines)
-            )
-        log = _log(disk)
-        for _ in range(2):
-            with pytest.raises(CorruptDataError, match=r"damaged line|has place . after .; restore it"):
-                await log.begin_term()
-
-    play(scenario())
+async def test_damage_in_a_log_with_terms_is_named(terms: bytes, records: list[bytes]) -> None:
+    disk = Disk()
+    disk.root.mkdir(parents=True)
+    for name, lines in (("terms", [terms]), ("000000000", records)):
+        disk.system.change(f"{disk.root}/{name}.jsonl", 0, b"".join(checked(one) + b"\n" for one in lines))
+    log = _log(disk)
+    for _ in range(2):
+        with pytest.raises(CorruptDataError, match=r"damaged line|has place . after .; restore it"):
+            await log.begin_term()

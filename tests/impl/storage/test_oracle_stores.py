@@ -71,110 +71,98 @@ def contract(test):
 
 
 @contract
-def test_one_leads_at_a_time(shop):
-    async def scenario():
-        one, other = shop.store(), shop.store()
-        first = await one.campaign("a", lease=5)
-        assert first is not None
-        assert (first.server, first.lease >= 5) == ("a", True)
-        assert await other.campaign("b", lease=5) is None
-        await one.resign(first)
-        await one.resign(first)
+async def test_one_leads_at_a_time(shop):
+    one, other = shop.store(), shop.store()
+    first = await one.campaign("a", lease=5)
+    assert first is not None
+    assert (first.server, first.lease >= 5) == ("a", True)
+    assert await other.campaign("b", lease=5) is None
+    await one.resign(first)
+    await one.resign(first)
+    await other.wait_vacant()
+    second = await other.campaign("b", lease=5)
+    assert second is not None
+    assert second.term != first.term
+    await one.resign(first)
+    assert await one.campaign("a", lease=5) is None, "an old term resigns for itself only"
+    await shop.close()
+
+
+@contract
+async def test_only_the_leader_saves_and_the_window_never_falls(shop):
+    one, other = shop.store(), shop.store()
+    assert await other.load() == NEVER_SAVED
+    first = await one.campaign("a", lease=5)
+    assert first is not None
+    for end, kept in ((BIG, BIG), (BIG - 1, BIG), (BIG + 256, BIG + 256), (BIG + 255, BIG + 256)):
+        await one.save(end, first)
+        assert await other.load() == kept
+    await one.resign(first)
+    second = await other.campaign("b", lease=5)
+    assert second is not None
+    with pytest.raises(NotLeaderError, match="a"):
+        await one.save(BIG + 1000, first)
+    assert await other.load() == BIG + 256
+    await other.save(BIG + 500, second)
+    assert await one.load() == BIG + 500
+    await shop.close()
+
+
+@contract
+async def test_a_lease_runs_out_unless_it_is_renewed(shop):
+    one, other = shop.store(), shop.store()
+    first = await one.campaign("a", lease=SHORT)
+    assert first is not None
+    for _ in range(4):
+        await asyncio.sleep(SHORT / 2)
+        await one.renew(first)
+    await one.save(BIG, first)
+    assert await other.campaign("b", lease=SHORT) is None
+    begin = time.monotonic()
+    while await other.campaign("b", lease=SHORT) is None:
         await other.wait_vacant()
-        second = await other.campaign("b", lease=5)
-        assert second is not None
-        assert second.term != first.term
-        await one.resign(first)
-        assert await one.campaign("a", lease=5) is None, "an old term resigns for itself only"
-        await shop.close()
-
-    run(scenario())
+    assert time.monotonic() - begin > SHORT / 2
+    for late in (one.renew(first), one.save(BIG + 1, first)):
+        with pytest.raises(NotLeaderError):
+            await late
+    assert await one.load() == BIG
+    await shop.close()
 
 
 @contract
-def test_only_the_leader_saves_and_the_window_never_falls(shop):
-    async def scenario():
-        one, other = shop.store(), shop.store()
-        assert await other.load() == NEVER_SAVED
-        first = await one.campaign("a", lease=5)
-        assert first is not None
-        for end, kept in ((BIG, BIG), (BIG - 1, BIG), (BIG + 256, BIG + 256), (BIG + 255, BIG + 256)):
-            await one.save(end, first)
-            assert await other.load() == kept
-        await one.resign(first)
-        second = await other.campaign("b", lease=5)
-        assert second is not None
-        with pytest.raises(NotLeaderError, match="a"):
-            await one.save(BIG + 1000, first)
-        assert await other.load() == BIG + 256
-        await other.save(BIG + 500, second)
-        assert await one.load() == BIG + 500
-        await shop.close()
-
-    run(scenario())
-
-
-@contract
-def test_a_lease_runs_out_unless_it_is_renewed(shop):
-    async def scenario():
-        one, other = shop.store(), shop.store()
-        first = await one.campaign("a", lease=SHORT)
-        assert first is not None
-        for _ in range(4):
-            await asyncio.sleep(SHORT / 2)
-            await one.renew(first)
-        await one.save(BIG, first)
-        assert await other.campaign("b", lease=SHORT) is None
-        begin = time.monotonic()
-        while await other.campaign("b", lease=SHORT) is None:
-            await other.wait_vacant()
-        assert time.monotonic() - begin > SHORT / 2
-        for late in (one.renew(first), one.save(BIG + 1, first)):
-            with pytest.raises(NotLeaderError):
-                await late
-        assert await one.load() == BIG
-        await shop.close()
-
-    run(scenario())
-
-
-@contract
-def test_a_standby_takes_over_from_a_leader_that_hangs(shop):
+async def test_a_standby_takes_over_from_a_leader_that_hangs(shop):
     """Real time, real leases: the leader is suspended with its key, and wakes up too late."""
 
-    async def scenario():
-        config = OracleConfig(
-            lease=SHORT, lease_margin=0.3, renew_pause=0.2, campaign_pause=0.1, update_pause=0.01
+    config = OracleConfig(
+        lease=SHORT, lease_margin=0.3, renew_pause=0.2, campaign_pause=0.1, update_pause=0.01
+    )
+    servers = []
+    for name in "ab":
+        ports = OraclePorts(
+            store=shop.store(),
+            wall=SystemWallClock(),
+            steady=SystemSteadyClock(),
+            clock=AsyncioClock(),
+            preemption=NoPreemption(),
         )
-        servers = []
-        for name in "ab":
-            ports = OraclePorts(
-                store=shop.store(),
-                wall=SystemWallClock(),
-                steady=SystemSteadyClock(),
-                clock=AsyncioClock(),
-                preemption=NoPreemption(),
-            )
-            servers.append(OracleServer(name=name, ports=ports, config=config))
-        first, second = servers
-        leading = asyncio.create_task(first.run())
-        issued = await first_answer(first)
-        standing = asyncio.create_task(second.run())
+        servers.append(OracleServer(name=name, ports=ports, config=config))
+    first, second = servers
+    leading = asyncio.create_task(first.run())
+    issued = await first_answer(first)
+    standing = asyncio.create_task(second.run())
 
-        async def hang(*_arguments):
-            await asyncio.sleep(60)
+    async def hang(*_arguments):
+        await asyncio.sleep(60)
 
-        first._ports.store.renew = hang  # type: ignore[method-assign]
-        later = await first_answer(second)
-        assert later.first > issued.last
-        assert "was not renewed in time" in first.stopped
-        with pytest.raises(NotLeaderError):
-            await first.allocate()
-        standing.cancel()
-        await asyncio.gather(leading, standing, return_exceptions=True)
-        await shop.close()
-
-    run(scenario())
+    first._ports.store.renew = hang  # type: ignore[method-assign]
+    later = await first_answer(second)
+    assert later.first > issued.last
+    assert "was not renewed in time" in first.stopped
+    with pytest.raises(NotLeaderError):
+        await first.allocate()
+    standing.cancel()
+    await asyncio.gather(leading, standing, return_exceptions=True)
+    await shop.close()
 
 
 async def first_answer(server: OracleServer):
@@ -188,14 +176,11 @@ async def first_answer(server: OracleServer):
 # ---- SQLite ----
 
 
-def test_a_missing_directory_is_a_store_error(tmp_path):
-    async def scenario():
-        store = SqliteOracleStore(tmp_path / "none" / "oracle")
-        with pytest.raises(StoreError, match="unable to open"):
-            await store.load()
-        await store.close()
-
-    run(scenario())
+async def test_a_missing_directory_is_a_store_error(tmp_path):
+    store = SqliteOracleStore(tmp_path / "none" / "oracle")
+    with pytest.raises(StoreError, match="unable to open"):
+        await store.load()
+    await store.close()
 
 
 # ---- etcd ----
@@ -232,46 +217,37 @@ def test_the_window_outlives_a_crash_of_etcd(tmp_path):
 
 
 @NEEDS_ETCD
-def test_a_watch_ends_when_the_key_goes(etcd, tmp_path):
-    async def scenario():
-        one, other = (EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name) for _ in range(2))
-        leadership = await one.campaign("a", lease=30)
-        assert leadership is not None
-        waiting = asyncio.create_task(other.wait_vacant())
-        await asyncio.sleep(1.3)
-        assert not waiting.done(), "a silent watch is made anew"
-        begin = time.monotonic()
-        await one.resign(leadership)
-        await waiting
-        assert time.monotonic() - begin < 0.9
-        await one.close()
-        await other.close()
-
-    run(scenario())
+async def test_a_watch_ends_when_the_key_goes(etcd, tmp_path):
+    one, other = (EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name) for _ in range(2))
+    leadership = await one.campaign("a", lease=30)
+    assert leadership is not None
+    waiting = asyncio.create_task(other.wait_vacant())
+    await asyncio.sleep(1.3)
+    assert not waiting.done(), "a silent watch is made anew"
+    begin = time.monotonic()
+    await one.resign(leadership)
+    await waiting
+    assert time.monotonic() - begin < 0.9
+    await one.close()
+    await other.close()
 
 
 @NEEDS_ETCD
-def test_what_is_no_window_is_named(etcd, tmp_path):
-    async def scenario():
-        client = EtcdClient(etcd.endpoint)
-        key = encode(f"{tmp_path.name}/window")
-        await client.call("/v3/kv/put", {"key": key, "value": encode("soon")})
-        store = EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name)
-        with pytest.raises(CorruptDataError, match="b'soon'; it must be 8 bytes"):
-            await store.load()
-        with pytest.raises(StoreError, match="Not Found"):
-            await client.call("/v3/none", {})
-        await client.close()
-        await store.close()
-
-    run(scenario())
+async def test_what_is_no_window_is_named(etcd, tmp_path):
+    client = EtcdClient(etcd.endpoint)
+    key = encode(f"{tmp_path.name}/window")
+    await client.call("/v3/kv/put", {"key": key, "value": encode("soon")})
+    store = EtcdOracleStore(etcd.endpoint, prefix=tmp_path.name)
+    with pytest.raises(CorruptDataError, match="b'soon'; it must be 8 bytes"):
+        await store.load()
+    with pytest.raises(StoreError, match="Not Found"):
+        await client.call("/v3/none", {})
+    await client.close()
+    await store.close()
 
 
-def test_nobody_at_the_endpoint_is_a_store_error():
-    async def scenario():
-        store = EtcdOracleStore("http://127.0.0.1:9", timeout=1)
-        with pytest.raises(StoreError, match="is it running"):
-            await store.load()
-        await store.close()
-
-    run(scenario())
+async def test_nobody_at_the_endpoint_is_a_store_error():
+    store = EtcdOracleStore("http://127.0.0.1:9", timeout=1)
+    with pytest.raises(StoreError, match="is it running"):
+        await store.load()
+    await store.close()

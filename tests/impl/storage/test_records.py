@@ -13,8 +13,9 @@ from typing import Any
 
 import pytest
 
+from tests.impl.parts import run
 from tests.impl.storage.faults import DAMAGE, FAIL, LOSE
-from tests.impl.storage.parts import Connector, Steady, cancelled, each, every_step, play, says
+from tests.impl.storage.parts import AtOnce, Connector, Steady, cancelled, each, every_step, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.memory import MemoryMetaStore
@@ -40,6 +41,7 @@ from tidemark.impl.types import (
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.messages import InsertMessage
 
+LOOP = AtOnce
 CHANNEL = ChannelRecord(
     "a",
     5,
@@ -169,32 +171,26 @@ async def _answers(store: Any, calls: Calls) -> None:
 
 
 @every_store
-def test_what_was_saved_comes_back_in_another_process_too(kind: Any, folder: Path) -> None:
-    async def scenario() -> None:
-        for number in range(1, len(STORES[kind])):
-            first, second = (kind(folder / f"{number}") for _ in range(2))
-            await _answers(first, STORES[kind][:number])
-            await _answers(second, STORES[kind][number:])
-            await first.close()
-            await second.close()
-
-    play(scenario())
+async def test_what_was_saved_comes_back_in_another_process_too(kind: Any, folder: Path) -> None:
+    for number in range(1, len(STORES[kind])):
+        first, second = (kind(folder / f"{number}") for _ in range(2))
+        await _answers(first, STORES[kind][:number])
+        await _answers(second, STORES[kind][number:])
+        await first.close()
+        await second.close()
 
 
-def test_metadata_in_memory_are_records_by_name() -> None:
-    async def scenario() -> None:
-        store = MemoryMetaStore()
-        for name, *arguments, answer in METADATA:
-            found = await getattr(store, name)(*arguments)
-            if answer is None:
-                assert found is None
-            else:
-                assert (set(found.channels), set(found.segments)) == (
-                    set(answer.channels),
-                    set(answer.segments),
-                )
-
-    play(scenario())
+async def test_metadata_in_memory_are_records_by_name() -> None:
+    store = MemoryMetaStore()
+    for name, *arguments, answer in METADATA:
+        found = await getattr(store, name)(*arguments)
+        if answer is None:
+            assert found is None
+        else:
+            assert (set(found.channels), set(found.segments)) == (
+                set(answer.channels),
+                set(answer.segments),
+            )
 
 
 def _held(file: Path) -> list[str]:
@@ -240,24 +236,21 @@ def test_a_call_that_fails_is_done_or_not_and_the_store_works(kind: Any, folder:
 
 
 @every_store
-def test_another_process_may_make_the_same_file_meanwhile(kind: Any, folder: Path) -> None:
-    async def scenario() -> None:
-        file, connector, other = folder / "file", Connector(), kind(folder / "other")
-        await other.load()
-        await other.close()
+async def test_another_process_may_make_the_same_file_meanwhile(kind: Any, folder: Path) -> None:
+    file, connector, other = folder / "file", Connector(), kind(folder / "other")
+    await other.load()
+    await other.close()
 
-        def made() -> None:
-            with sqlite3.connect(folder / "other") as source, sqlite3.connect(file) as target:
-                source.backup(target)
-            source.close()
-            target.close()
+    def made() -> None:
+        with sqlite3.connect(folder / "other") as source, sqlite3.connect(file) as target:
+            source.backup(target)
+        source.close()
+        target.close()
 
-        connector.meanwhile = made
-        store = kind(file, database=connector.database(file))
-        await _answers(store, STORES[kind])
-        await store.close()
-
-    play(scenario())
+    connector.meanwhile = made
+    store = kind(file, database=connector.database(file))
+    await _answers(store, STORES[kind])
+    await store.close()
 
 
 @every_store
@@ -281,52 +274,43 @@ def test_a_call_that_is_cancelled_is_done_or_not_and_the_store_works(kind: Any, 
         every_step(partial(scenario, again=again))
 
 
-def test_a_close_waits_for_the_transaction(folder: Path) -> None:
-    async def scenario() -> None:
-        connector = Connector()
-        store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
-        for steps in range(20):
-            reserving = asyncio.create_task(store.reserve(1))
-            for _ in range(steps):
-                await asyncio.sleep(0)
-            await store.close()
-            assert await reserving == 1 + steps
+async def test_a_close_waits_for_the_transaction(folder: Path) -> None:
+    connector = Connector()
+    store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
+    for steps in range(20):
+        reserving = asyncio.create_task(store.reserve(1))
+        for _ in range(steps):
+            await asyncio.sleep(0)
         await store.close()
-
-    play(scenario())
-
-
-def test_transactions_follow_each_other_and_a_close_waits_for_them(folder: Path) -> None:
-    async def scenario() -> None:
-        connector = Connector()
-        store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
-        done: Any = await asyncio.gather(
-            store.reserve(2), store.save(FIRST), store.close(), store.reserve(4), store.load()
-        )
-        assert done == [1, None, None, 3, (FIRST,)]
-        assert len(connector.open) == 1
-        await store.close()
-
-    play(scenario())
+        assert await reserving == 1 + steps
+    await store.close()
 
 
-def test_sqlite_is_asked_for_durability_and_waits_for_other_processes(folder: Path) -> None:
-    async def scenario() -> None:
-        connector = Connector()
-        database = connector.database(folder / "file")
-        store = SqliteMetaStore(folder / "file", database=database)
-        await store.load()
-        for setting, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
-            assert await database.execute(f"PRAGMA {setting}") == [(value,)]
-        [opened], asked = connector.open, list[str]()
-        opened.set_trace_callback(asked.append)
-        await store.load()
-        assert not [one for one in asked if "journal_mode" in one], "the file is prepared once"
-        assert connector.options == {"isolation_level": None, "check_same_thread": False, "timeout": 5.0}
-        await store.close()
-        await store.close()
+async def test_transactions_follow_each_other_and_a_close_waits_for_them(folder: Path) -> None:
+    connector = Connector()
+    store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
+    done: Any = await asyncio.gather(
+        store.reserve(2), store.save(FIRST), store.close(), store.reserve(4), store.load()
+    )
+    assert done == [1, None, None, 3, (FIRST,)]
+    assert len(connector.open) == 1
+    await store.close()
 
-    play(scenario())
+
+async def test_sqlite_is_asked_for_durability_and_waits_for_other_processes(folder: Path) -> None:
+    connector = Connector()
+    database = connector.database(folder / "file")
+    store = SqliteMetaStore(folder / "file", database=database)
+    await store.load()
+    for setting, value in (("journal_mode", "wal"), ("synchronous", 2), ("foreign_keys", 1)):
+        assert await database.execute(f"PRAGMA {setting}") == [(value,)]
+    [opened], asked = connector.open, list[str]()
+    opened.set_trace_callback(asked.append)
+    await store.load()
+    assert not [one for one in asked if "journal_mode" in one], "the file is prepared once"
+    assert connector.options == {"isolation_level": None, "check_same_thread": False, "timeout": 5.0}
+    await store.close()
+    await store.close()
 
 
 @pytest.mark.parametrize(
@@ -339,43 +323,38 @@ def test_sqlite_is_asked_for_durability_and_waits_for_other_processes(folder: Pa
         (SqliteOracleStore, 1),
     ],
 )
-def test_a_file_of_another_version_is_refused(kind: Any, version: int, folder: Path) -> None:
-    async def scenario() -> None:
-        for other in (version - 1 or 9, version + 1):
-            with sqlite3.connect(folder / f"{other}") as connection:
-                connection.execute(f"PRAGMA user_version = {other}")
-            connection.close()
-            store = kind(folder / f"{other}")
-            for _ in range(2):
-                with pytest.raises(
-                    CorruptDataError, match=f"{other} has version {other}, this program reads {version}; "
-                ):
-                    await store.load()
-            await store.close()
-
-    play(scenario())
-
-
-def test_messages_that_have_no_rows_are_damage(folder: Path) -> None:
-    async def scenario() -> None:
-        store = SqliteStreamingStore(folder / "file")
-        await store.put(1, (INSERT,))
-        with sqlite3.connect(folder / "file") as connection:
-            connection.execute("""UPDATE messages SET messages = '[["tick",5]]'""")
+async def test_a_file_of_another_version_is_refused(kind: Any, version: int, folder: Path) -> None:
+    for other in (version - 1 or 9, version + 1):
+        with sqlite3.connect(folder / f"{other}") as connection:
+            connection.execute(f"PRAGMA user_version = {other}")
         connection.close()
-        with pytest.raises(CorruptDataError, match=r"stores \['tick', 5\], which has no rows; restore it"):
-            await store.messages()
+        store = kind(folder / f"{other}")
+        for _ in range(2):
+            with pytest.raises(
+                CorruptDataError, match=f"{other} has version {other}, this program reads {version}; "
+            ):
+                await store.load()
         await store.close()
 
-    play(scenario())
+
+async def test_messages_that_have_no_rows_are_damage(folder: Path) -> None:
+    store = SqliteStreamingStore(folder / "file")
+    await store.put(1, (INSERT,))
+    with sqlite3.connect(folder / "file") as connection:
+        connection.execute("""UPDATE messages SET messages = '[["tick",5]]'""")
+    connection.close()
+    with pytest.raises(CorruptDataError, match=r"stores \['tick', 5\], which has no rows; restore it"):
+        await store.messages()
+    await store.close()
 
 
 def test_a_real_connection_works_in_any_thread(folder: Path) -> None:
-    async def scenario() -> None:
-        database = SqliteDatabase(folder / "file")
-        assert await asyncio.gather(*(database.execute("SELECT ?", (n,)) for n in range(4))) == [
-            [(n,)] for n in range(4)
-        ]
-        await database.close()
+    run(_works_in_any_thread(folder))
 
-    asyncio.run(scenario())
+
+async def _works_in_any_thread(folder: Path) -> None:
+    database = SqliteDatabase(folder / "file")
+    assert await asyncio.gather(*(database.execute("SELECT ?", (n,)) for n in range(4))) == [
+        [(n,)] for n in range(4)
+    ]
+    await database.close()

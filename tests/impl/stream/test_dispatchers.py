@@ -4,7 +4,6 @@ import asyncio
 
 import pytest
 
-from tests.impl.parts import run
 from tests.impl.read_parts import ListLog, tick
 from tidemark.impl.errors import TargetGoneError
 from tidemark.impl.stream.config import DispatcherConfig
@@ -47,83 +46,68 @@ ENTRIES = (
 )
 
 
-def test_packs_are_divided_by_virtual_channel_and_collection():
-    async def scenario():
-        found = manager(ListLog(*ENTRIES))
-        targets = [found.register(name, EARLIEST) for name in ("log_1v0", "log_1v1", "log_10v0")]
-        first, second, other = [content(await take(target, 4)) for target in targets]
-        assert first == [(3, [1, 2]), (5, []), (7, []), (9, [8])]
-        assert second == [(3, [2]), (5, [5]), (7, []), (9, [])]
-        assert other == [(3, [3]), (5, []), (7, []), (9, [])]
-        await found.stop()
-
-    run(scenario())
+async def test_packs_are_divided_by_virtual_channel_and_collection():
+    found = manager(ListLog(*ENTRIES))
+    targets = [found.register(name, EARLIEST) for name in ("log_1v0", "log_1v1", "log_10v0")]
+    first, second, other = [content(await take(target, 4)) for target in targets]
+    assert first == [(3, [1, 2]), (5, []), (7, []), (9, [8])]
+    assert second == [(3, [2]), (5, [5]), (7, []), (9, [])]
+    assert other == [(3, [3]), (5, []), (7, []), (9, [])]
+    await found.stop()
 
 
 @pytest.mark.parametrize("capacity", [1, 2])
-def test_a_slow_target_is_split_off_gets_all_and_is_merged(capacity):
-    async def scenario():
-        log = ListLog(*ENTRIES)
-        found = manager(log, capacity=capacity)
-        quick, slow = (found.register(name, EARLIEST) for name in ("log_1v0", "log_1v1"))
-        assert content(await take(quick, 4)) == [(3, [1, 2]), (5, []), (7, []), (9, [8])]
-        await until(lambda: slow.channel in found.deputies)
-        assert list(found.main.targets) == [quick.channel]
-        assert content(await take(slow, 4)) == [(3, [2]), (5, [5]), (7, []), (9, [])]
-        await until(lambda: not found.deputies)
-        assert list(found.main.targets) == [quick.channel, slow.channel]
-        found.supervisor.check()
-        await found.stop()
-
-    run(scenario())
+async def test_a_slow_target_is_split_off_gets_all_and_is_merged(capacity):
+    log = ListLog(*ENTRIES)
+    found = manager(log, capacity=capacity)
+    quick, slow = (found.register(name, EARLIEST) for name in ("log_1v0", "log_1v1"))
+    assert content(await take(quick, 4)) == [(3, [1, 2]), (5, []), (7, []), (9, [8])]
+    await until(lambda: slow.channel in found.deputies)
+    assert list(found.main.targets) == [quick.channel]
+    assert content(await take(slow, 4)) == [(3, [2]), (5, [5]), (7, []), (9, [])]
+    await until(lambda: not found.deputies)
+    assert list(found.main.targets) == [quick.channel, slow.channel]
+    found.supervisor.check()
+    await found.stop()
 
 
-def test_a_target_begins_behind_its_position():
-    async def scenario():
-        found = manager(ListLog(*ENTRIES))
-        early = found.register("log_1v0", EARLIEST)
-        late = found.register("log_1v1", StreamPosition(4, 3))
-        assert content(await take(late, 3)) == [(5, [5]), (7, []), (9, [])]
-        assert [end for end, _ in content(await take(early, 4))] == [3, 5, 7, 9]
-        later = found.register("log_10v0", StreamPosition(6, 5))
-        assert content(await take(later, 2)) == [(7, []), (9, [])]
-        await found.stop()
-
-    run(scenario())
+async def test_a_target_begins_behind_its_position():
+    found = manager(ListLog(*ENTRIES))
+    early = found.register("log_1v0", EARLIEST)
+    late = found.register("log_1v1", StreamPosition(4, 3))
+    assert content(await take(late, 3)) == [(5, [5]), (7, []), (9, [])]
+    assert [end for end, _ in content(await take(early, 4))] == [3, 5, 7, 9]
+    later = found.register("log_10v0", StreamPosition(6, 5))
+    assert content(await take(later, 2)) == [(7, []), (9, [])]
+    await found.stop()
 
 
-def test_the_last_target_ends_the_main_dispatcher_and_the_next_one_begins_another():
-    async def scenario():
-        found = manager(ListLog(*ENTRIES))
-        target = found.register("log_1v0", EARLIEST)
-        (pack,) = await take(target, 1)
-        with pytest.raises(ValueError, match="deregister it first"):
-            found.register("log_1v0", EARLIEST)
-        found.deregister("log_1v0")
-        found.deregister("log_1v0")
-        assert (found.main, found.channels(), found.deputies) == (None, (), {})
-        with pytest.raises(TargetGoneError, match="register it again"):
-            await target.next_pack()
-        again = found.register("log_1v0", pack.finish)
-        assert content(await take(again, 3)) == [(5, []), (7, []), (9, [8])]
-        await found.stop()
-
-    run(scenario())
+async def test_the_last_target_ends_the_main_dispatcher_and_the_next_one_begins_another():
+    found = manager(ListLog(*ENTRIES))
+    target = found.register("log_1v0", EARLIEST)
+    (pack,) = await take(target, 1)
+    with pytest.raises(ValueError, match="deregister it first"):
+        found.register("log_1v0", EARLIEST)
+    found.deregister("log_1v0")
+    found.deregister("log_1v0")
+    assert (found.main, found.channels(), found.deputies) == (None, (), {})
+    with pytest.raises(TargetGoneError, match="register it again"):
+        await target.next_pack()
+    again = found.register("log_1v0", pack.finish)
+    assert content(await take(again, 3)) == [(5, []), (7, []), (9, [8])]
+    await found.stop()
 
 
-def test_a_log_that_cannot_be_read_is_the_managers_failure():
+async def test_a_log_that_cannot_be_read_is_the_managers_failure():
     class Broken:
         async def read(self, channel, place):
             raise OSError(f"{channel} {place}")
 
-    async def scenario():
-        found = manager(Broken())
-        found.register("log_1v0", EARLIEST)
-        with pytest.raises(OSError, match="log 1"):
-            await asyncio.wait_for(found.supervisor.wait_failed(), 5)
-        await found.stop()
-
-    run(scenario())
+    found = manager(Broken())
+    found.register("log_1v0", EARLIEST)
+    with pytest.raises(OSError, match="log 1"):
+        await asyncio.wait_for(found.supervisor.wait_failed(), 5)
+    await found.stop()
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.impl.parts import run, settle
+from tests.impl.parts import settle
 from tests.impl.streaming.parts import CHANNEL, Edges
 from tidemark.impl.errors import (
     RpcError,
@@ -40,153 +40,132 @@ def manager(edges, *, end=0, found=()):
     )
 
 
-def test_a_tick_is_the_acknowledged_prefix_and_the_rest_lies_behind_its_place():
-    async def scenario():
-        acks = manager(Edges(), end=6)
-        one, two, three = (Append(CHANNEL) for _ in range(3))
-        for append in (one, two, three):
-            await acks.admit(append)
-        assert [(a.ts, a.term, a.since) for a in (one, two, three)] == [(110, 3, 6), (120, 3, 6), (130, 3, 6)]
-        acks.acknowledge(two, 7)
-        assert (two.place, two.stage) == (7, AppendStage.ACKNOWLEDGED)
-        assert await acks.collect() is None
-        acks.acknowledge(one, 8)
-        assert (await acks.collect(), acks.confirmed) == (120, 6)  # 130 was given when they ended
-        acks.refuse(three)
-        assert (three.place, three.stage) == (0, AppendStage.REFUSED)
-        assert (await acks.collect(), acks.confirmed) == (160, 8)
-        assert acks.is_quiet
-        acks.written(160, 9)
-        assert (await acks.collect(), acks.confirmed, acks.ended) == (170, 9, [])
-
-    run(scenario())
+async def test_a_tick_is_the_acknowledged_prefix_and_the_rest_lies_behind_its_place():
+    acks = manager(Edges(), end=6)
+    one, two, three = (Append(CHANNEL) for _ in range(3))
+    for append in (one, two, three):
+        await acks.admit(append)
+    assert [(a.ts, a.term, a.since) for a in (one, two, three)] == [(110, 3, 6), (120, 3, 6), (130, 3, 6)]
+    acks.acknowledge(two, 7)
+    assert (two.place, two.stage) == (7, AppendStage.ACKNOWLEDGED)
+    assert await acks.collect() is None
+    acks.acknowledge(one, 8)
+    assert (await acks.collect(), acks.confirmed) == (120, 6)  # 130 was given when they ended
+    acks.refuse(three)
+    assert (three.place, three.stage) == (0, AppendStage.REFUSED)
+    assert (await acks.collect(), acks.confirmed) == (160, 8)
+    assert acks.is_quiet
+    acks.written(160, 9)
+    assert (await acks.collect(), acks.confirmed, acks.ended) == (170, 9, [])
 
 
-def test_a_tick_knows_places_of_what_had_ended_when_nothing_later_was_given():
-    async def scenario():
-        acks = manager(Edges())
-        assert (await acks.collect(), acks.confirmed) == (110, 0)  # no tick is in the log
-        one, two, three = (Append(CHANNEL) for _ in range(3))
-        await acks.admit(one)
-        acks.acknowledge(one, 7)
-        await acks.admit(two)
-        assert (await acks.collect(), acks.confirmed) == (120, 7)
-        acks = manager(Edges())
-        for append in (one, two, three):
-            await acks.admit(append)
-        acks.acknowledge(one, 1)
-        assert (await acks.collect(), acks.confirmed) == (110, 0)
-
-    run(scenario())
+async def test_a_tick_knows_places_of_what_had_ended_when_nothing_later_was_given():
+    acks = manager(Edges())
+    assert (await acks.collect(), acks.confirmed) == (110, 0)  # no tick is in the log
+    one, two, three = (Append(CHANNEL) for _ in range(3))
+    await acks.admit(one)
+    acks.acknowledge(one, 7)
+    await acks.admit(two)
+    assert (await acks.collect(), acks.confirmed) == (120, 7)
+    acks = manager(Edges())
+    for append in (one, two, three):
+        await acks.admit(append)
+    acks.acknowledge(one, 1)
+    assert (await acks.collect(), acks.confirmed) == (110, 0)
 
 
-def test_a_tick_is_drawn_when_no_admission_is_under_way():
-    async def scenario():
-        edges, gate = Edges(), asyncio.Event()
+async def test_a_tick_is_drawn_when_no_admission_is_under_way():
+    edges, gate = Edges(), asyncio.Event()
 
-        async def point(name):
-            if name == "ack.enter":
-                await gate.wait()
+    async def point(name):
+        if name == "ack.enter":
+            await gate.wait()
 
-        edges.preemption = SimpleNamespace(point=point)
-        acks = manager(edges)
-        append = Append(CHANNEL)
-        tasks = [asyncio.create_task(acks.admit(append)), asyncio.create_task(acks.collect())]
-        await settle()
-        assert (edges.calls, acks.drawn, acks.is_quiet) == (["alloc 1"], append, False)
-        gate.set()
-        assert await asyncio.gather(*tasks) == [None, None]
-        assert (acks.drawn, list(acks.waiting)) == (None, [110])
-
-    run(scenario())
+    edges.preemption = SimpleNamespace(point=point)
+    acks = manager(edges)
+    append = Append(CHANNEL)
+    tasks = [asyncio.create_task(acks.admit(append)), asyncio.create_task(acks.collect())]
+    await settle()
+    assert (edges.calls, acks.drawn, acks.is_quiet) == (["alloc 1"], append, False)
+    gate.set()
+    assert await asyncio.gather(*tasks) == [None, None]
+    assert (acks.drawn, list(acks.waiting)) == (None, [110])
 
 
-def test_an_ended_term_notes_nothing():
-    async def scenario():
-        acks = manager(Edges())
-        late, lost, new = (Append(CHANNEL) for _ in range(3))
-        await acks.admit(late)
-        await acks.admit(lost)
-        acks.is_open = False
-        acks.acknowledge(late, 4)
-        acks.refuse(lost)
-        assert (late.place, late.stage, lost.stage) == (4, AppendStage.ENTERED, AppendStage.ENTERED)
-        for call in (acks.admit(new), acks.collect()):
-            with pytest.raises(TermClosedError, match="term 3 of the log has ended"):
-                await call
-        assert new.stage is AppendStage.NEW
-
-    run(scenario())
+async def test_an_ended_term_notes_nothing():
+    acks = manager(Edges())
+    late, lost, new = (Append(CHANNEL) for _ in range(3))
+    await acks.admit(late)
+    await acks.admit(lost)
+    acks.is_open = False
+    acks.acknowledge(late, 4)
+    acks.refuse(lost)
+    assert (late.place, late.stage, lost.stage) == (4, AppendStage.ENTERED, AppendStage.ENTERED)
+    for call in (acks.admit(new), acks.collect()):
+        with pytest.raises(TermClosedError, match="term 3 of the log has ended"):
+            await call
+    assert new.stage is AppendStage.NEW
 
 
 @pytest.mark.parametrize(
     ("open_at", "confirmed"), [({}, 12), ({50: Assembled(5, 400)}, 4), ({50: Assembled(20, 400)}, 12)]
 )
-def test_an_open_transaction_holds_the_place_of_a_tick_back(open_at, confirmed):
-    async def scenario():
-        acks = manager(Edges(), end=3, found=open_at)
-        append = Append(CHANNEL)
-        await acks.admit(append)
-        acks.acknowledge(append, 12)
-        await acks.collect()
-        assert acks.confirmed == confirmed
-
-    run(scenario())
+async def test_an_open_transaction_holds_the_place_of_a_tick_back(open_at, confirmed):
+    acks = manager(Edges(), end=3, found=open_at)
+    append = Append(CHANNEL)
+    await acks.admit(append)
+    acks.acknowledge(append, 12)
+    await acks.collect()
+    assert acks.confirmed == confirmed
 
 
-def test_ticks_of_a_quiet_channel_are_held_back_for_so_many_rounds():
-    async def scenario():
-        edges = Edges()
-        acks, ticks = manager(edges), []
+async def test_ticks_of_a_quiet_channel_are_held_back_for_so_many_rounds():
+    edges = Edges()
+    acks, ticks = manager(edges), []
 
-        async def write(start, tick):
-            ticks.append((start, tick.ts))
-            return len(ticks)
+    async def write(start, tick):
+        ticks.append((start, tick.ts))
+        return len(ticks)
 
-        config = StreamingConfig(tick_seconds=1, idle_rounds=2)
-        operator = TimeTickOperator(acks=acks, write=write, clock=edges.clock, config=config)
-        task = asyncio.create_task(operator.run())
-        await edges.clock.advance(0)
-        assert (ticks, operator.to_write) == ([(0, 100)], 0)  # at once
-        seen = []
-        for number in range(8):
-            if number == 4:
-                append = Append(CHANNEL)
-                await acks.admit(append)
-                acks.acknowledge(append, 9)
-            await edges.clock.advance(1)
-            seen.append((len(ticks), operator.held_back))
-        assert [start for start, _ in ticks] == [0, 1, 9, 9]
-        assert seen == [(1, 1), (1, 2), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 0)]
-        task.cancel()
-
-    run(scenario())
-
-
-def test_a_round_without_an_answer_of_the_oracle_is_tried_again_in_the_next_one():
-    async def scenario():
-        edges = Edges()
-        acks, ticks = manager(edges), []
-
-        async def write(start, tick):
-            ticks.append(tick.ts)
-            return 1
-
-        config = StreamingConfig(tick_seconds=1, idle_rounds=0)
-        task = asyncio.create_task(
-            TimeTickOperator(acks=acks, write=write, clock=edges.clock, config=config).run()
-        )
-        edges.fails["alloc"] = RpcError("no answer")
+    config = StreamingConfig(tick_seconds=1, idle_rounds=2)
+    operator = TimeTickOperator(acks=acks, write=write, clock=edges.clock, config=config)
+    task = asyncio.create_task(operator.run())
+    await edges.clock.advance(0)
+    assert (ticks, operator.to_write) == ([(0, 100)], 0)  # at once
+    seen = []
+    for number in range(8):
+        if number == 4:
+            append = Append(CHANNEL)
+            await acks.admit(append)
+            acks.acknowledge(append, 9)
         await edges.clock.advance(1)
-        assert ticks == [100]
-        await edges.clock.advance(1)
-        assert ticks == [100, 110]
-        acks.is_open = False
-        await edges.clock.advance(1)
-        with pytest.raises(TermClosedError):
-            await task
+        seen.append((len(ticks), operator.held_back))
+    assert [start for start, _ in ticks] == [0, 1, 9, 9]
+    assert seen == [(1, 1), (1, 2), (2, 0), (2, 1), (3, 0), (3, 1), (3, 2), (4, 0)]
+    task.cancel()
 
-    run(scenario())
+
+async def test_a_round_without_an_answer_of_the_oracle_is_tried_again_in_the_next_one():
+    edges = Edges()
+    acks, ticks = manager(edges), []
+
+    async def write(start, tick):
+        ticks.append(tick.ts)
+        return 1
+
+    config = StreamingConfig(tick_seconds=1, idle_rounds=0)
+    task = asyncio.create_task(
+        TimeTickOperator(acks=acks, write=write, clock=edges.clock, config=config).run()
+    )
+    edges.fails["alloc"] = RpcError("no answer")
+    await edges.clock.advance(1)
+    assert ticks == [100]
+    await edges.clock.advance(1)
+    assert ticks == [100, 110]
+    acks.is_open = False
+    await edges.clock.advance(1)
+    with pytest.raises(TermClosedError):
+        await task
 
 
 # Transactions.
@@ -307,54 +286,45 @@ async def storage(edges):
     return recovery
 
 
-def test_each_place_is_counted_once_and_the_log_is_cut_behind_both_checkpoints():
-    async def scenario():
-        edges = Edges(saved=Checkpoints(flusher=4, recovery=6), summary=Summary(8, {7: 3}, 6))
-        recovery = await storage(edges)
-        assert (recovery.start(), recovery.observed) == (4, 8)
-        for place in (7, 8, 9):
-            recovery.observe(place, [insert(place, 7, 8)])
-        recovery.observe(10, [DeleteMessage(10, CHANNEL, 9, (1, 2))])
-        await recovery.persist()
-        await recovery.persist()  # nothing is new
-        for upto in (4, 9, 9):
-            await recovery.move_flusher(upto)
-        await recovery.persist()
-        cuts = ["save_recovery 10", "truncate 4", "truncate 4", "save_flusher 9", "truncate 9"]
-        assert edges.calls == ["load", *cuts]
-        assert edges.summary == Summary(10, {7: 4, 8: 1, 9: 2}, 10)
-
-    run(scenario())
+async def test_each_place_is_counted_once_and_the_log_is_cut_behind_both_checkpoints():
+    edges = Edges(saved=Checkpoints(flusher=4, recovery=6), summary=Summary(8, {7: 3}, 6))
+    recovery = await storage(edges)
+    assert (recovery.start(), recovery.observed) == (4, 8)
+    for place in (7, 8, 9):
+        recovery.observe(place, [insert(place, 7, 8)])
+    recovery.observe(10, [DeleteMessage(10, CHANNEL, 9, (1, 2))])
+    await recovery.persist()
+    await recovery.persist()  # nothing is new
+    for upto in (4, 9, 9):
+        await recovery.move_flusher(upto)
+    await recovery.persist()
+    cuts = ["save_recovery 10", "truncate 4", "truncate 4", "save_flusher 9", "truncate 9"]
+    assert edges.calls == ["load", *cuts]
+    assert edges.summary == Summary(10, {7: 4, 8: 1, 9: 2}, 10)
 
 
-def test_records_go_on_before_an_open_transaction_and_nothing_is_cut_before_both_are_saved():
-    async def scenario():
-        edges = Edges()
-        recovery = await storage(edges)
-        recovery.observe(5, [insert(5, 7)], 3)
-        await recovery.persist()
-        assert (recovery.start(), edges.calls[1:]) == (0, ["save_recovery 2"])
-        edges.fails["save_flusher"] = StoreError("no answer")
-        with pytest.raises(StoreError):
-            await recovery.move_flusher(5)
-        assert recovery.start() == 0
-        recovery.observe(6, [], 6)
-        recovery.observe(7, [], 9)
-        assert recovery.needed() == 7
-
-    run(scenario())
+async def test_records_go_on_before_an_open_transaction_and_nothing_is_cut_before_both_are_saved():
+    edges = Edges()
+    recovery = await storage(edges)
+    recovery.observe(5, [insert(5, 7)], 3)
+    await recovery.persist()
+    assert (recovery.start(), edges.calls[1:]) == (0, ["save_recovery 2"])
+    edges.fails["save_flusher"] = StoreError("no answer")
+    with pytest.raises(StoreError):
+        await recovery.move_flusher(5)
+    assert recovery.start() == 0
+    recovery.observe(6, [], 6)
+    recovery.observe(7, [], 9)
+    assert recovery.needed() == 7
 
 
 @pytest.mark.parametrize("order", [1, -1])
-def test_both_checkpoints_may_be_saved_at_once(order):
-    async def scenario():
-        edges = Edges()
-        recovery = await storage(edges)
-        recovery.observe(5, [insert(5, 7)])
-        await asyncio.gather(*[recovery.persist(), recovery.move_flusher(4)][::order])
-        assert recovery.saved == Checkpoints(flusher=4, recovery=5)
-
-    run(scenario())
+async def test_both_checkpoints_may_be_saved_at_once(order):
+    edges = Edges()
+    recovery = await storage(edges)
+    recovery.observe(5, [insert(5, 7)])
+    await asyncio.gather(*[recovery.persist(), recovery.move_flusher(4)][::order])
+    assert recovery.saved == Checkpoints(flusher=4, recovery=5)
 
 
 def flusher(edges, recovery, *, stored=()):
@@ -369,89 +339,77 @@ def flusher(edges, recovery, *, stored=()):
     )
 
 
-def test_the_checkpoint_of_the_flusher_lies_before_an_open_transaction_and_what_is_not_stored():
-    async def scenario():
-        edges = Edges()
-        made = flusher(edges, await storage(edges))
-        begin, body = (
-            TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
-            TransactionMessage(3, CHANNEL, Part.BODY, 2, content=insert(3, 7)),
-        )
-        checkpoints = []
-        for message in (insert(1, 7), begin, body, Tick(5), TransactionMessage(6, CHANNEL, Part.COMMIT, 2)):
-            edges.add(message)
-            made.take(edges.records[-1])
-            checkpoints.append(made.checkpoint())
-        assert checkpoints == [0] * 5  # place 1 is not stored
-        await made.store_all()
-        assert edges.calls[-1] == "save_flusher 1"  # the tick that forgets the transaction has not come
-        assert edges.put_at == [(1, [insert(1, 7)]), (5, [at(insert(3, 7), 6)])]
-
-    run(scenario())
+async def test_the_checkpoint_of_the_flusher_lies_before_an_open_transaction_and_what_is_not_stored():
+    edges = Edges()
+    made = flusher(edges, await storage(edges))
+    begin, body = (
+        TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
+        TransactionMessage(3, CHANNEL, Part.BODY, 2, content=insert(3, 7)),
+    )
+    checkpoints = []
+    for message in (insert(1, 7), begin, body, Tick(5), TransactionMessage(6, CHANNEL, Part.COMMIT, 2)):
+        edges.add(message)
+        made.take(edges.records[-1])
+        checkpoints.append(made.checkpoint())
+    assert checkpoints == [0] * 5  # place 1 is not stored
+    await made.store_all()
+    assert edges.calls[-1] == "save_flusher 1"  # the tick that forgets the transaction has not come
+    assert edges.put_at == [(1, [insert(1, 7)]), (5, [at(insert(3, 7), 6)])]
 
 
-def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
-    async def scenario():
-        edges = Edges()
-        made = flusher(edges, await storage(edges), stored=(2,))
-        tasks = [asyncio.create_task(loop()) for loop in (made.run_reads, made.run_stores, made.run_records)]
-        await settle()
-        edges.fails = {"put": StoreError("no answer"), "save_recovery": StoreError("no answer")}
-        for place in range(1, 4):
-            edges.add(insert(place, 7))
-        edges.add(Tick(4))
-        await settle()
-        assert edges.put_at == []
-        await edges.clock.advance(0.1)
-        assert [place for place, _ in edges.put_at] == [1, 3]
-        assert edges.calls[-1] == "save_flusher 4"
-        await edges.clock.advance(1)
-        assert edges.calls[-1] == "save_recovery 4"
-        await edges.clock.advance(0.1)
-        assert edges.calls[-2:] == ["save_recovery 4", "truncate 4"]
-        assert edges.calls.count("save_recovery 4") == 2
-        edges.add(insert(5, 7))
-        await settle()
-        assert edges.put_at[-1] == (5, [insert(5, 7)])
-        for task in tasks:
-            task.cancel()
-
-    run(scenario())
+async def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
+    edges = Edges()
+    made = flusher(edges, await storage(edges), stored=(2,))
+    tasks = [asyncio.create_task(loop()) for loop in (made.run_reads, made.run_stores, made.run_records)]
+    await settle()
+    edges.fails = {"put": StoreError("no answer"), "save_recovery": StoreError("no answer")}
+    for place in range(1, 4):
+        edges.add(insert(place, 7))
+    edges.add(Tick(4))
+    await settle()
+    assert edges.put_at == []
+    await edges.clock.advance(0.1)
+    assert [place for place, _ in edges.put_at] == [1, 3]
+    assert edges.calls[-1] == "save_flusher 4"
+    await edges.clock.advance(1)
+    assert edges.calls[-1] == "save_recovery 4"
+    await edges.clock.advance(0.1)
+    assert edges.calls[-2:] == ["save_recovery 4", "truncate 4"]
+    assert edges.calls.count("save_recovery 4") == 2
+    edges.add(insert(5, 7))
+    await settle()
+    assert edges.put_at[-1] == (5, [insert(5, 7)])
+    for task in tasks:
+        task.cancel()
 
 
 # Readers.
 
 
-def test_a_reader_yields_each_message_once_and_continues_before_an_open_transaction():
-    async def scenario():
-        edges = Edges()
-        begin, body = (
-            TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
-            TransactionMessage(4, CHANNEL, Part.BODY, 2, content=insert(4, 7)),
-        )
-        commit = TransactionMessage(6, CHANNEL, Part.COMMIT, 2)
-        for message in (Tick(1), begin, insert(3, 7), body, Tick(5), commit, insert(7, 8), Tick(8)):
-            edges.add(message)
-        consumer = reader(edges, "dml_0")
-        packs = [await consumer.next_pack() for _ in range(3)]
-        assert [(pack.end, [message.ts for message in pack.messages]) for pack in packs] == [
-            (1, []),
-            (5, [3]),
-            (8, [6, 7]),
-        ]
-        assert [pack.finish.place for pack in packs] == [1, 2, 8]
-        entries = await RecordLog(edges, Assembly()).read("dml_0", 1)
-        assert [entry.place for entry in entries] == [1]
-
-    run(scenario())
+async def test_a_reader_yields_each_message_once_and_continues_before_an_open_transaction():
+    edges = Edges()
+    begin, body = (
+        TransactionMessage(2, CHANNEL, Part.BEGIN, until=100),
+        TransactionMessage(4, CHANNEL, Part.BODY, 2, content=insert(4, 7)),
+    )
+    commit = TransactionMessage(6, CHANNEL, Part.COMMIT, 2)
+    for message in (Tick(1), begin, insert(3, 7), body, Tick(5), commit, insert(7, 8), Tick(8)):
+        edges.add(message)
+    consumer = reader(edges, "dml_0")
+    packs = [await consumer.next_pack() for _ in range(3)]
+    assert [(pack.end, [message.ts for message in pack.messages]) for pack in packs] == [
+        (1, []),
+        (5, [3]),
+        (8, [6, 7]),
+    ]
+    assert [pack.finish.place for pack in packs] == [1, 2, 8]
+    entries = await RecordLog(edges, Assembly()).read("dml_0", 1)
+    assert [entry.place for entry in entries] == [1]
 
 
-def test_a_reader_continues_before_a_message_that_is_later_than_its_tick():
-    async def scenario():
-        edges = Edges()
-        for message in (insert(5, 7), TransactionMessage(2, CHANNEL, Part.BEGIN, until=100), Tick(3)):
-            edges.add(message)
-        pack = await reader(edges, "dml_0").next_pack()
-        assert (pack.end, pack.messages, pack.finish.place) == (3, (), 1)
-
-    run(scenario())
+async def test_a_reader_continues_before_a_message_that_is_later_than_its_tick():
+    edges = Edges()
+    for message in (insert(5, 7), TransactionMessage(2, CHANNEL, Part.BEGIN, until=100), Tick(3)):
+        edges.add(message)
+    pack = await reader(edges, "dml_0").next_pack()
+    assert (pack.end, pack.messages, pack.finish.place) == (3, (), 1)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.impl.parts import MANY, Scene, run
+from tests.impl.parts import MANY, Scene
 from tidemark.impl.errors import ImplementationError
 from tidemark.impl.timestamp import NANOSECONDS as MS
 from tidemark.impl.tso.config import OracleConfig
@@ -225,11 +225,8 @@ an order to a server that rests: stop=8.5 asks=9:1
 
 
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
-def test_a_server_does_what_it_must_when_it_must(case):
+async def test_a_server_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
 
-    async def scenario():
-        seen = await played(what)
-        assert seen.replace(BEGUN, "begun;").replace(LATE, "late") == " ".join(wanted.split())
-
-    run(scenario())
+    seen = await played(what)
+    assert seen.replace(BEGUN, "begun;").replace(LATE, "late") == " ".join(wanted.split())

@@ -68,7 +68,7 @@ def test_a_point_after_which_more_must_be_known():
     assert timetick.points["sync.close_round"] == ("close_round", "drop_round")
 
 
-ROW = '[[row]]\nactions = ["seal"]\nsection = "`seal`"\n'
+ROW = '[row.seal]\nsection = "`seal`"\n'
 
 
 @pytest.mark.parametrize(
@@ -78,6 +78,7 @@ ROW = '[[row]]\nactions = ["seal"]\nsection = "`seal`"\n'
         (ROW + '[[event]]\nlabel = "a"\nstutter = "b"', "write events under"),
         (ROW + "point = 3", "point"),
         ("[[row", "declaration"),
+        ("[[row]]\nsection = 3", "tables by their actions"),
         ("", "row"),
     ],
 )

@@ -86,7 +86,7 @@ def test_an_action_with_other_arguments_is_another_step():
     assert not allowed.permits(Step("lose", (3, 1)), PARAMS["lose"])
 
 
-ROW = '[[row]]\nactions = ["seal", "lose"]\nsection = "`seal`"\n'
+ROW = '[row."seal, lose"]\nsection = "`seal`"\n'
 
 
 @pytest.mark.parametrize(

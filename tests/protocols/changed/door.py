@@ -1,17 +1,6 @@
 """A door that counts, and other texts of its actions."""
 
-from tidemark.spec.language import (
-    Bool,
-    Nat,
-    Protocol,
-    action,
-    invariant,
-    leads_to,
-    lemma,
-    reachable,
-    require,
-    transition_invariant,
-)
+from tidemark.spec.language import *
 
 
 class Door(Protocol):

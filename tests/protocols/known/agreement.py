@@ -1,26 +1,6 @@
 """Agreement among several: two-phase commit with a backup manager, Paxos."""
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    all_of,
-    constant,
-    each,
-    exists,
-    forall,
-    implies,
-    invariant,
-    ite,
-    one_of,
-    require,
-    when,
-)
+from tidemark.spec.language import *
 
 
 class TwoPhaseWithBackup(Protocol):

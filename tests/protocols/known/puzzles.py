@@ -1,29 +1,7 @@
 """Missionaries and cannibals, the prisoners and the switches, the coffee can."""
 
 from tests.protocols.known.reasons import holds
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    Set,
-    Sort,
-    action,
-    any_of,
-    anything,
-    constant,
-    count,
-    exists,
-    forall,
-    implies,
-    initially,
-    invariant,
-    ite,
-    require,
-    transition_invariant,
-    when,
-)
+from tidemark.spec.language import *
 
 
 class MissionariesAndCannibals(Protocol):

@@ -1,21 +1,6 @@
 """Queues that lose messages, and a queue between two channels."""
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Map,
-    Nat,
-    Protocol,
-    action,
-    anything,
-    each,
-    forall,
-    implies,
-    initially,
-    invariant,
-    ite,
-    require,
-)
+from tidemark.spec.language import *
 
 
 class AlternatingBit(Protocol):

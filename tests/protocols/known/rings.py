@@ -1,26 +1,7 @@
 """Detecting on a ring that all work has ended: the notes EWD 840 and EWD 998."""
 
 from tests.protocols.known.reasons import holds
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    action,
-    all_of,
-    any_of,
-    anything,
-    constant,
-    exists,
-    forall,
-    implies,
-    invariant,
-    plain,
-    require,
-    when,
-)
+from tidemark.spec.language import *
 
 
 class Ewd840(Protocol):

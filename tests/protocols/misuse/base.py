@@ -5,19 +5,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tidemark.spec.language import (
-    Bool,
-    Enum,
-    Int,
-    Map,
-    Nat,
-    Protocol,
-    Sort,
-    action,
-    constant,
-    option,
-    require,
-)
+from tidemark.spec.language import *
 
 
 @dataclass(frozen=True)

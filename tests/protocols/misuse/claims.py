@@ -1,18 +1,7 @@
 """Claims and actions that say nothing. `# here` marks the line that the error must name."""
 
 from tests.protocols.misuse.base import Base, case
-from tidemark.spec.language import (
-    action,
-    any_of,
-    forall,
-    implies,
-    invariant,
-    leads_to,
-    maximum,
-    reachable,
-    require,
-    transition_invariant,
-)
+from tidemark.spec.language import *
 
 
 @case("is always true by type", "Say something that can be false", invariant())  # here

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.aliases.program import aliases
+from tidemark.models.protocols.aliases.program import AliasProgram
 
-MOVED = Host("aliases-impl-altered-and-created-again", aliases)
-NAMES = Host("aliases-impl-names", aliases)
+MOVED = Host("aliases-impl-altered-and-created-again", AliasProgram)
+NAMES = Host("aliases-impl-names", AliasProgram)
 
 CACHE = "proxy/meta_cache.py:MetaCache."
 CATALOG = "rootcoord/catalog.py:Catalog."
@@ -42,7 +42,7 @@ MUTANTS = patches(
         new="""self.entries[name] = replace(meant, version=max(record.version, meant.version))
                 return self.entries[name]""",
         killer="a_row_is_of_the_collection_of_its_time",
-        on=Host("aliases-impl-schema-changes", aliases),
+        on=Host("aliases-impl-schema-changes", AliasProgram),
         source="B67",
         says="What a proxy keeps under an alias is the collection's metadata.",
     ),
@@ -87,7 +87,7 @@ MUTANTS = patches(
         old="await self._finish(name)",
         new="pass",
         killer="a_change_that_is_stored_is_finished",
-        on=Host("aliases-impl-crash", aliases),
+        on=Host("aliases-impl-crash", AliasProgram),
         source="seed 002, DDL",
         says="A change that was stored before a crash never has a timestamp.",
     ),

@@ -7,7 +7,7 @@ from __future__ import annotations
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.aliases.mutants.implementation import CACHE, CATALOG
 from tidemark.models.protocols.aliases.names import names
-from tidemark.models.protocols.aliases.real_catalog import aliases_in_sqlite
+from tidemark.models.protocols.aliases.real_catalog import RealAliasProgram
 
 ALTERED = Host("aliases-names-altered", names)
 COMES = Host("aliases-names-come-and-go", names)
@@ -85,7 +85,7 @@ MUTANTS = patches(
         old="int(record.gone), record.alias_of",
         new='int(record.gone), "" if record.number > 1 else record.alias_of',
         killer="what_is_stored_is_kept",
-        on=Host("aliases-over-sqlite-crash", aliases_in_sqlite),
+        on=Host("aliases-over-sqlite-crash", RealAliasProgram),
         source="B64",
         tier="full",
         says="What is stored of an alias that was altered does not say of which collection it is.",

@@ -7,25 +7,9 @@ from tidemark.spec.ownership.variants.seek_without_checkpoint import Seek
 AGAIN = "ownership-seek-begins-again"
 IMPORT = "ownership-seek-beside-an-import"
 TWO = "ownership-seek-two-segments"
-ADDS = {
-    "invariant": ("ownership.no_unsettled_row_is_passed",),
-    "transition_invariant": ("ownership.the_position_is_one_that_is_recorded",),
-    "lemma": (
-        "ownership.who_has_no_position_begins_later",
-        "ownership.a_beginning_lies_before_all_rows",
-    ),
-    "reachable": (
-        "ownership.a_segment_that_was_only_begun_is_the_earliest",
-        "ownership.a_recorded_segment_is_the_earliest",
-        "ownership.the_first_checkpoint_comes_after_a_save",
-        "ownership.a_collection_begins_behind_another",
-        "ownership.a_save_tells_of_another_segment",
-        "ownership.an_import_lies_ahead",
-    ),
-}
 
 
-@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.4; B35", instance=TWO, adds=ADDS)
+@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.4; B35", instance=TWO)
 class SeekGreatestPosition(Seek):
     """The greatest position of a segment is taken for the earliest."""
 
@@ -39,7 +23,7 @@ class SeekGreatestPosition(Seek):
         return ite(s.has_checkpoint, s.stored, latest)
 
 
-@mutant(killer="ownership.the_position_is_one_that_is_recorded", source="facts 10.4", instance=TWO, adds=ADDS)
+@mutant(killer="ownership.the_position_is_one_that_is_recorded", source="facts 10.4", instance=TWO)
 class SeekPassesTheCheckpointOver(Seek):
     """A segment's position is taken although a checkpoint is stored."""
 
@@ -47,7 +31,7 @@ class SeekPassesTheCheckpointOver(Seek):
         return s.earliest()
 
 
-@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.4; B35", instance=TWO, adds=ADDS)
+@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.4; B35", instance=TWO)
 class SeekGreaterOfBoth(Seek):
     """The greater of checkpoint and earliest position is taken."""
 
@@ -64,7 +48,7 @@ class SeekGreaterOfBoth(Seek):
         )
 
 
-@mutant(killer="ownership.the_position_is_one_that_is_recorded", source="facts 10.4", instance=TWO, adds=ADDS)
+@mutant(killer="ownership.the_position_is_one_that_is_recorded", source="facts 10.4", instance=TWO)
 class SeekCountsDroppedSegments(Seek):
     """A segment that was dropped counts, where it began: all is read again."""
 
@@ -77,7 +61,7 @@ class SeekCountsDroppedSegments(Seek):
         return ite(s.has_checkpoint, s.stored, earliest)
 
 
-@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.2, 10.4", instance=IMPORT, adds=ADDS)
+@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.2, 10.4", instance=IMPORT)
 class SeekStartIncludesItsRow(Seek):
     """A segment is said to begin at its first row, not before it."""
 
@@ -86,7 +70,7 @@ class SeekStartIncludesItsRow(Seek):
         s.first[s.segment_of[p]] = p
 
 
-@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.2, 10.4", instance=TWO, adds=ADDS)
+@mutant(killer="ownership.no_unsettled_row_is_passed", source="facts 10.2, 10.4", instance=TWO)
 class SeekStartsInAnyOrder(Seek):
     """A save tells where segments begin in any order, and the coordinator crashes in between."""
 
@@ -104,7 +88,7 @@ class SeekStartsInAnyOrder(Seek):
         s.first[same] = p - 1
 
 
-@mutant(killer="ownership.stored_never_goes_back", source="facts 10.1, 10.4", instance=AGAIN, adds=ADDS)
+@mutant(killer="ownership.stored_never_goes_back", source="facts 10.1, 10.4", instance=AGAIN)
 class SeekFirstCheckpointOverwrites(Seek):
     """The first checkpoint is stored although one was reported before."""
 

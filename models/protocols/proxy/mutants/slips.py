@@ -46,6 +46,14 @@ GATEWAY = patches(
         says="A page has the first keys in the order of texts: 10 comes before 2.",
     ),
     Patch(
+        "a-page-ends-within-a-key",
+        at="proxy/pages.py:Page.cut",
+        old="in keys)",
+        new="in keys)[: self.limit]",
+        source="facts 6.2: iterators",
+        says="The limit of a page counts rows: the other rows of its last key are on no page.",
+    ),
+    Patch(
         "a-page-after-zero-is-the-first",
         at="proxy/pages.py:Page.cut",
         old="self.after is None",

@@ -172,7 +172,6 @@ class TheGreatestMoment(StrongAsksAll):
     killer="reads.a_replica_that_runs_is_enough",
     source="seed 004, 6.6.1",
     instance="reads-asks-all",
-    adds={"leads_to": ["reads.a_replica_that_runs_is_enough"]},
 )
 class OneRefusalEnds(StrongAsksAll):
     """A read ends with the first refusal, although another replica may answer."""

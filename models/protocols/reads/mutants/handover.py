@@ -96,7 +96,6 @@ class AsksTheSameAgain(EventualHandOver):
     killer="reads.a_replica_that_runs_is_enough",
     source="facts 6.3",
     instance="reads-hand-over-of-the-dead",
-    adds={"leads_to": ["reads.a_replica_that_runs_is_enough"]},
 )
 class FailsWithItsFirstReplica(LeavesTheDeadAlone):
     """A read ends with the replica that it waits at, although another one runs."""

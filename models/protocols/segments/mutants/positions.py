@@ -30,16 +30,6 @@ from tidemark.spec.language import (
 )
 from tidemark.spec.segments import Segments
 
-_ADDS = {
-    "lemma": ["segments.files_go_up_to_the_position", "segments.what_was_loaded_is_left_out"],
-    "reachable": [
-        "segments.a_position_passes_the_checkpoint",
-        "segments.a_row_above_the_checkpoint_is_left_out",
-        "segments.a_row_was_taken_above_what_is_forgotten",
-    ],
-}
-"""What the wrong protocols declare beyond the base."""
-
 
 class OwnPositions(Segments):
     """The rows of a segment are left out up to the position of its own files, be it growing or sealed."""
@@ -259,7 +249,6 @@ class SealedAreClosed(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="facts 6.1, 10.4",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class GrowsFromTheCheckpoint(OwnPositions):
     """Rows of a growing segment are left out up to the channel's checkpoint; its files go further."""
@@ -272,7 +261,6 @@ class GrowsFromTheCheckpoint(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="facts 6.1, 10.4",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class SealedUpToTheCheckpoint(OwnPositions):
     """Rows of a segment that is loaded are left out up to the channel's checkpoint; it was flushed ahead."""
@@ -285,7 +273,6 @@ class SealedUpToTheCheckpoint(OwnPositions):
     killer="segments.growing_segments_are_complete",
     source="facts 6.1, 10.4",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class ListedUpToTheCheckpoint(OwnPositions):
     """The same of the segments that were flushed when the channel was taken up: they grow until they are
@@ -296,9 +283,7 @@ class ListedUpToTheCheckpoint(OwnPositions):
         return ite(s.flushed[g], s.checkpoint, s.position[g])
 
 
-@mutant(
-    killer="segments.rows_are_served", source="facts 6.1, 10.4", instance="segments-positions-two", adds=_ADDS
-)
+@mutant(killer="segments.rows_are_served", source="facts 6.1, 10.4", instance="segments-positions-two")
 class OnePositionForAll(OwnPositions):
     """Rows are left out up to the greatest position of all segments."""
 
@@ -312,7 +297,6 @@ class OnePositionForAll(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="H46: strict",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class UpToAndWithoutThePosition(OwnPositions):
     """A row at the position itself is taken, though it is in the files."""
@@ -325,7 +309,6 @@ class UpToAndWithoutThePosition(OwnPositions):
     killer="segments.rows_are_served",
     source="B62: what a position means",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class ThePositionIsTheNext(OwnPositions):
     """The position is taken for that of the next row: the row behind it is left out, and in no file."""
@@ -338,7 +321,6 @@ class ThePositionIsTheNext(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="facts 6.1: forgotten when below the tick",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class ForgetsAtTheBeginning(OwnPositions):
     """What is excluded below the end of a pack is forgotten when the pack comes."""
@@ -352,7 +334,6 @@ class ForgetsAtTheBeginning(OwnPositions):
     killer="segments.rows_are_served",
     source="facts 7.6, 10.2",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class PositionBeforeItsRows(OwnPositions):
     """A position is recorded before the last of its rows is in files."""
@@ -365,7 +346,6 @@ class PositionBeforeItsRows(OwnPositions):
     killer="segments.no_row_is_served_twice",
     source="facts 7.6, 10.2",
     instance="segments-positions-small",
-    adds=_ADDS,
 )
 class FilesBeforeThePosition(OwnPositions):
     """Files hold rows above the position that is recorded with them."""

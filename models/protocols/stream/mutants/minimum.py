@@ -21,13 +21,6 @@ from tidemark.spec.language import (
 )
 from tidemark.spec.stream.variants.other_rules import OwnTicks
 
-_ADDS = {
-    "leads_to": ["stream.packs_follow_ticks"],
-    "lemma": ["stream.no_pack_is_due"],
-    "reachable": ["stream.a_pack_ends_where_one_channel_is_ahead"],
-}
-"""What the wrong protocols declare beyond the base."""
-
 
 class AtTheMinimum(OwnTicks):
     """A pack ends at the smallest of the channels' last ticks."""
@@ -91,9 +84,7 @@ class AtTheMinimum(OwnTicks):
         )
 
 
-@mutant(
-    killer="stream.packs_leave_nothing_out", source="H32: not aligned", instance="stream-minimum", adds=_ADDS
-)
+@mutant(killer="stream.packs_leave_nothing_out", source="H32: not aligned", instance="stream-minimum")
 class EndsAtTheGreatest(AtTheMinimum):
     """A pack ends at the greatest of the last ticks: the others are read on beyond it later."""
 
@@ -101,9 +92,7 @@ class EndsAtTheGreatest(AtTheMinimum):
         return least(s.Ts, lambda t: forall(s.Channel, lambda d: s.at[d] <= t), default=0)
 
 
-@mutant(
-    killer="stream.packs_leave_nothing_out", source="H32: not aligned", instance="stream-minimum", adds=_ADDS
-)
+@mutant(killer="stream.packs_leave_nothing_out", source="H32: not aligned", instance="stream-minimum")
 class OneChannelIsEnough(AtTheMinimum):
     """A pack is made when one channel has been read beyond the last one."""
 
@@ -114,9 +103,7 @@ class OneChannelIsEnough(AtTheMinimum):
         return least(s.Ts, lambda t: forall(s.Channel, lambda d: s.at[d] <= t), default=0)
 
 
-@mutant(
-    killer="stream.packs_follow_ticks", source="H32: who waits", instance="stream-minimum-live", adds=_ADDS
-)
+@mutant(killer="stream.packs_follow_ticks", source="H32: who waits", instance="stream-minimum-live")
 class WaitsForEqualTicks(AtTheMinimum):
     """A pack is made where all channels are at the same tick, as by Milvus."""
 
@@ -124,9 +111,7 @@ class WaitsForEqualTicks(AtTheMinimum):
         return super().makes_a_pack(c, value) & forall(s.Channel, lambda d: s.at[d] == s.at[c])
 
 
-@mutant(
-    killer="stream.packs_follow_ticks", source="H32: who waits", instance="stream-minimum-live", adds=_ADDS
-)
+@mutant(killer="stream.packs_follow_ticks", source="H32: who waits", instance="stream-minimum-live")
 class TheFirstReadsOn(AtTheMinimum):
     """The channel at the greatest tick reads on, and not the one at the smallest."""
 
@@ -138,7 +123,6 @@ class TheFirstReadsOn(AtTheMinimum):
     killer="stream.packs_follow_ticks",
     source="facts 5.1: the seek",
     instance="stream-minimum-live",
-    adds=_ADDS,
 )
 class TheTickOfASeekIsForgotten(AtTheMinimum):
     """The tick that ends a seek counts for nothing, as where all channels have the same ticks: that of a
@@ -155,7 +139,6 @@ class TheTickOfASeekIsForgotten(AtTheMinimum):
     killer="stream.a_position_claims_only_what_is_stored",
     source="facts 5.1: end positions",
     instance="stream-minimum",
-    adds=_ADDS,
 )
 class PlacesAreThoseOfTheTicks(AtTheMinimum):
     """The position has the places of the last ticks, though a channel ahead has messages before its own."""

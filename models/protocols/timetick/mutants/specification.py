@@ -246,7 +246,6 @@ class FailedSendIsForgotten(TimeTick):
     killer="timetick.ticks_never_go_back",
     source="H12: for ticks; H30",
     instance="timetick-small",
-    adds={"lemma": ["timetick.stray_ticks_are_below_all_to_come"]},
 )
 class LateTick(TimeTick):
     """A tick whose send has failed is appended later, after others."""

@@ -81,8 +81,7 @@ protocol = "NAME:Shelf"
 [properties]
 invariant = ["shelf.counted"]
 
-[[interleave]]
-name = "shelves"
+[interleave.shelves]
 program = "NAME:program"
 claims = ["refinement", "execution"]
 expect = { every = "holds" }
