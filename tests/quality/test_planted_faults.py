@@ -195,7 +195,7 @@ JUDGES = {
         "self.made += 1",
         "self.made += 0",
         "conform/sessions-driven",
-        ExitCode.VACUOUS_OR_UNPINNED,
+        ExitCode.INTERNAL_ERROR,
     ),
 }
 """A judge that says yes: file, text, its replacement, a check in which it must refute, the exit status."""

@@ -82,10 +82,7 @@ class FlushProgram(RefiningProgram):
     coordinator_class: type[Coordinator] = Coordinator
     claims: tuple[str, ...] = (BINLOGS_ARE_STORED, TOLD_MEANS_DURABLE)
 
-    def __init__(
-        self,
-        scenario: FlushScenario,
-    ) -> None:
+    def __init__(self, scenario: FlushScenario) -> None:
         super().__init__(self.abstraction_of(scenario))
         self.scenario = scenario
         self.settings = scenario.settings()

@@ -393,7 +393,7 @@ def test_unknown_operations_are_named_and_counted(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("part", [{"expr": "id < 3"}, {"limit": 2}, {"partition_names": ["p"]}])
-def test_a_read_of_a_part_is_not_judged(tmp_path: Path, part: dict[str, object]) -> None:
+def test_a_read_of_a_part_is_not_judged(tmp_path: Path, part: dict[str, Any]) -> None:
     few = [[1, 2]]
     given = [
         insert(0, 100, ALL),
