@@ -108,11 +108,13 @@ def origins(table: Environment, manifest: Manifest) -> Origins:
     its protocol. Walks end when the table is complete, or after so many.
     """
     spec = resolve(table.protocol)
-    names = tuple(variable.name for variable in spec.trace().variables)
-    found, recorder = Origins(names, table.by_variable()), Recorder()
     entries: list[ConformEntry | InterleaveEntry] = [*manifest.conform, *manifest.interleave]
     named = [program_of(one) for one in entries if one.program and one.expect.every is Expected.HOLDS]
     programs = [one for one in named if _follows(one, spec)]
+    first = programs[0].load()()
+    assert isinstance(first, RefiningProgram)
+    names = tuple(variable.name for variable in first.checker.spec.variables)
+    found, recorder = Origins(names, table.by_variable()), Recorder()
     with recorder.installed():
         for number in range(_WALKS):
             for program in programs:
