@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -30,6 +30,18 @@ class _NoPandas:
         """What the import of a module asks."""
         if name == "pandas":
             raise ImportError(name)
+
+
+def _modules(*, small: bool) -> tuple[Any, Any]:
+    """The command and the readers of live systems."""
+    try:
+        if small:
+            _spare_pandas()
+        return import_module("tidemark.checks.evidence.command"), import_module(
+            "tidemark.checks.evidence.live"
+        )
+    except ModuleNotFoundError as error:
+        raise missing_package("evidence", error) from error
 
 
 def _spare_pandas() -> None:
@@ -84,13 +96,7 @@ def evidence(
     )
     _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
     _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
-    try:
-        if not (spark or arrange or follow):
-            _spare_pandas()
-        command = import_module("tidemark.checks.evidence.command")
-        live = import_module("tidemark.checks.evidence.live")
-    except ModuleNotFoundError as error:
-        raise missing_package("evidence", error) from error
+    command, live = _modules(small=not (spark or arrange or follow))
     screen = wide_console()
     if claims:
         listed: int = command.show_claims(screen)

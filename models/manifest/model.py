@@ -1,8 +1,7 @@
 """The manifest of one protocol: what is judged, within which bounds, and what must come out.
 
-One TOML file per protocol. Everything that a green run relies on is data here: property ids with their
-kinds, instances with bounds and constants, expected verdicts, pinned counts. An entry without an expectation
-is an error, and so is a key that is not read.
+One TOML file per protocol, with the data that a green run relies on: ids of properties, instances, expected
+verdicts, pinned counts. An entry without an expectation is an error, and so is a key that is not read.
 """
 
 from __future__ import annotations
@@ -203,15 +202,13 @@ class InterleaveEntry(Entry):
     limit: int = Field(default=100_000, gt=0)
     """Executions after which the search gives up and is inconclusive, those that are cut short included."""
     distributed: bool | None = None
-    """Run the subtrees as Spark tasks. By default from ``ON_SPARK`` pinned executions on, unless equal states
-    are merged, or the search needs one core.
-    """
+    """Run the subtrees as Spark tasks; by default by the rule of ``on_spark``."""
     vacuous: dict[str, str] = Field(default_factory=dict)
     """What this program cannot exercise, each with the reason: ids of vacuity verdicts, compared exactly."""
 
     @property
     def on_spark(self) -> bool:
-        """Whether the subtrees are Spark tasks."""
+        """By default from ``ON_SPARK`` pinned executions on, if their number does not depend on the cut."""
         if self.distributed is not None:
             return self.distributed
         cuts_alike = self.reduction in (Reduction.NONE, Reduction.SLEEP_SETS)

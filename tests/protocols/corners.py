@@ -1,6 +1,24 @@
 """Protocols about the edges of an instance and the order of assignment."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    each,
+    initially,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+)
 
 
 class Corners(Protocol):

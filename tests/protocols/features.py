@@ -2,7 +2,34 @@
 bounds.
 """
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    anything,
+    constant,
+    count,
+    each,
+    exists,
+    forall,
+    greatest,
+    implies,
+    initially,
+    invariant,
+    ite,
+    least,
+    maximum,
+    minimum,
+    option,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Features(Protocol):

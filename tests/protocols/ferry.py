@@ -1,6 +1,29 @@
 """A ferry with every kind of place that a mutation operator knows, and claims of every kind."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    constant,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    leads_to,
+    least,
+    lemma,
+    maximum,
+    minimum,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Ferry(Protocol):

@@ -1,6 +1,20 @@
 """A tiny protocol for tests of the gate."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    forall,
+    implies,
+    invariant,
+    option,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Lights(Protocol):

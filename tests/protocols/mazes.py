@@ -1,6 +1,24 @@
 """Protocols for searches: drawn graphs, claims about steps and first states, named elements."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    invariant,
+    ite,
+    leads_to,
+    minimum,
+    plain,
+    require,
+    transition_invariant,
+)
 
 
 class Maze(Protocol):

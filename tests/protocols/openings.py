@@ -1,6 +1,24 @@
 """Protocols whose initial conditions have every form."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    count,
+    each,
+    exists,
+    forall,
+    implies,
+    initially,
+    ite,
+    require,
+)
 
 
 class Openings(Protocol):

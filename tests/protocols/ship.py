@@ -1,6 +1,27 @@
 """A protocol with every part that can be pinned, and variants that differ from it in one thing each."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    anything,
+    assumption,
+    constant,
+    exists,
+    forall,
+    implies,
+    initially,
+    invariant,
+    leads_to,
+    option,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Base(Protocol, name="ship"):

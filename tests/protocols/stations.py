@@ -1,6 +1,37 @@
 """A small protocol with every feature of the language, and variants of it; the other tests speak about it."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    assumption,
+    constant,
+    count,
+    each,
+    exists,
+    forall,
+    greatest,
+    implies,
+    initially,
+    invariant,
+    ite,
+    leads_to,
+    least,
+    lemma,
+    maximum,
+    minimum,
+    option,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Stations(Protocol):

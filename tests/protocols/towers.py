@@ -1,7 +1,17 @@
 """Two protocols, the second of which assumes what the first guarantees."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Nat,
+    Protocol,
+    action,
+    invariant,
+    ite,
+    option,
+    require,
+    transition_invariant,
+)
 
 
 class Below(Protocol):

@@ -1,6 +1,19 @@
 """Guests at desks: a protocol whose claims speak of a least number for which somebody exists."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    exists,
+    forall,
+    implies,
+    invariant,
+    least,
+    require,
+)
 
 
 class Desks(Protocol):

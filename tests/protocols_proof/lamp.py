@@ -1,6 +1,20 @@
 """A lamp that has to come on: why it does, rightly and wrongly, for proofs of liveness."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    each,
+    forall,
+    helpful,
+    invariant,
+    leads_to,
+    rank,
+    require,
+)
 
 
 class Lamp(Protocol, name="lamp"):

@@ -1,6 +1,21 @@
 """A ticket lock for any number of processes, and what goes wrong with it."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    exists,
+    forall,
+    implies,
+    invariant,
+    lemma,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class TicketLock(Protocol):

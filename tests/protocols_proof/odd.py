@@ -1,6 +1,34 @@
 """Protocols with one difficulty each."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    assumption,
+    constant,
+    count,
+    each,
+    exists,
+    forall,
+    greatest,
+    implies,
+    initially,
+    invariant,
+    ite,
+    least,
+    lemma,
+    maximum,
+    option,
+    require,
+    transition_invariant,
+)
 
 
 class Flush(Protocol):

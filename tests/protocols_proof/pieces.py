@@ -1,6 +1,23 @@
 """Protocols that use the pieces of the library, and one that says the same by hand."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    lemma,
+    reachable,
+    require,
+)
 from tidemark.spec.library import Bag, Queue, Quorums, Subsets
 
 

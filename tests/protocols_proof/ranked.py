@@ -1,6 +1,25 @@
 """Protocols whose liveness is proved by a ranking, and some in which the ranking does not do."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    constant,
+    each,
+    forall,
+    helpful,
+    implies,
+    leads_to,
+    lemma,
+    rank,
+    require,
+)
 
 
 class Mail(Protocol):

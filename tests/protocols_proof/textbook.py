@@ -1,6 +1,21 @@
 """Textbook protocols with their claims alone: the lemmas that their proofs need are for `suggest` to find."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    anything,
+    exists,
+    forall,
+    implies,
+    invariant,
+    require,
+)
 
 
 class TwoPhaseCommit(Protocol):

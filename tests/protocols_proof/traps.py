@@ -1,6 +1,20 @@
 """Protocols about which a careless prover is wrong: each has one claim that is false."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    anything,
+    forall,
+    implies,
+    invariant,
+    lemma,
+    require,
+)
 
 
 class SecondPart(Protocol):

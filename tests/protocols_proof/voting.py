@@ -1,6 +1,22 @@
 """Voting with any quorums: what is chosen once stays the only one chosen."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    all_of,
+    assumption,
+    constant,
+    exists,
+    forall,
+    implies,
+    invariant,
+    lemma,
+    require,
+)
 
 
 class Voting(Protocol):

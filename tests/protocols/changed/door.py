@@ -1,6 +1,17 @@
 """A door that counts, and other texts of its actions."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Nat,
+    Protocol,
+    action,
+    invariant,
+    leads_to,
+    lemma,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 class Door(Protocol):

@@ -1,6 +1,26 @@
 """Agreement among several: two-phase commit with a backup manager, Paxos."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    all_of,
+    constant,
+    each,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    one_of,
+    require,
+    when,
+)
 
 
 class TwoPhaseWithBackup(Protocol):

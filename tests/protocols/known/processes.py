@@ -1,6 +1,28 @@
 """Processes that share memory: a reusable barrier, philosophers, a lesson about concurrency."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    anything,
+    constant,
+    count,
+    each,
+    exists,
+    forall,
+    implies,
+    initially,
+    invariant,
+    ite,
+    one_of,
+    option,
+    require,
+    when,
+)
 
 
 class Barriers(Protocol):

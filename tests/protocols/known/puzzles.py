@@ -1,7 +1,29 @@
 """Missionaries and cannibals, the prisoners and the switches, the coffee can."""
 
 from tests.protocols.known.reasons import holds
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    Set,
+    Sort,
+    action,
+    any_of,
+    anything,
+    constant,
+    count,
+    exists,
+    forall,
+    implies,
+    initially,
+    invariant,
+    ite,
+    require,
+    transition_invariant,
+    when,
+)
 
 
 class MissionariesAndCannibals(Protocol):

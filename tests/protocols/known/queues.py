@@ -1,6 +1,21 @@
 """Queues that lose messages, and a queue between two channels."""
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    action,
+    anything,
+    each,
+    forall,
+    implies,
+    initially,
+    invariant,
+    ite,
+    require,
+)
 
 
 class AlternatingBit(Protocol):

@@ -1,7 +1,26 @@
 """Detecting on a ring that all work has ended: the notes EWD 840 and EWD 998."""
 
 from tests.protocols.known.reasons import holds
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    action,
+    all_of,
+    any_of,
+    anything,
+    constant,
+    exists,
+    forall,
+    implies,
+    invariant,
+    plain,
+    require,
+    when,
+)
 
 
 class Ewd840(Protocol):

@@ -5,7 +5,19 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Enum,
+    Int,
+    Map,
+    Nat,
+    Protocol,
+    Sort,
+    action,
+    constant,
+    option,
+    require,
+)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,18 @@
 """Claims and actions that say nothing. `# here` marks the line that the error must name."""
 
 from tests.protocols.misuse.base import Base, case
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    action,
+    any_of,
+    forall,
+    implies,
+    invariant,
+    leads_to,
+    maximum,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 @case("is always true by type", "Say something that can be false", invariant())  # here

@@ -1,7 +1,18 @@
 """Methods that cannot be traced. `# here` marks the line that the error must name."""
 
 from tests.protocols.misuse.base import Base, base, case
-from tidemark.spec.language import *
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    action,
+    assumption,
+    initially,
+    invariant,
+    leads_to,
+    reachable,
+    require,
+    transition_invariant,
+)
 
 
 @case("the action odd returns a value", "a guard is require(...)", action)  # here
