@@ -9,6 +9,9 @@ import pytest
 
 from tests.impl.parts import run
 
+SLOW = ("cluster", "streaming", "tso")
+"""Folders with tests that wait for processes or leases. Elsewhere a test that hangs for 10 s fails."""
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
@@ -26,5 +29,6 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
                 given[name] = await value if inspect.iscoroutine(value) else value
             await pyfuncitem.obj(**given)
 
-    run(work(), loop=getattr(pyfuncitem.module, "LOOP", asyncio.SelectorEventLoop))
+    loop = getattr(pyfuncitem.module, "LOOP", asyncio.SelectorEventLoop)
+    run(work(), loop=loop, seconds=60.0 if pyfuncitem.path.parent.name in SLOW else 10.0)
     return True

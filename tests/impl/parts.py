@@ -40,7 +40,10 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run(
-    work: Coroutine[Any, Any, None], *, loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop
+    work: Coroutine[Any, Any, None],
+    *,
+    loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop,
+    seconds: float = 10.0,
 ) -> None:
     """Run a test's coroutine. A test that hangs fails, and one whose loop reports an error."""
     reported: list[str] = []
@@ -48,7 +51,7 @@ def run(
     async def limited() -> None:
         running = asyncio.get_running_loop()
         running.set_exception_handler(lambda _, context: reported.append(str(context["message"])))
-        async with asyncio.timeout(None if loop is VirtualLoop else SECONDS):
+        async with asyncio.timeout(None if loop is VirtualLoop else seconds):
             await work
 
     with asyncio.Runner(loop_factory=loop) as runner:
@@ -114,7 +117,6 @@ ERRORS = {
 }
 
 
-SECONDS = 60.0
 MANY = 100
 """More calls are too many."""
 
