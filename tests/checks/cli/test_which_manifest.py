@@ -206,7 +206,7 @@ def test_the_suite_is_a_project_like_another(tmp_path, monkeypatch):
 
 def test_of_many_manifests_the_first_line_has_the_number(tmp_path, monkeypatch, capsys):
     for number in range(5):
-        folder_with(tmp_path, manifest=WHOLE.replace('"tiny"', f'"tiny-{number}"'))
+        folder_with(tmp_path, manifest=WHOLE.replace("tiny", f"tiny-{number}"))
     (tmp_path / "pyproject.toml").write_text('[tool.tidemark]\nmanifests = ["doors_*.toml"]\n')
     (tmp_path / "below").mkdir()
     monkeypatch.chdir(tmp_path / "below")

@@ -27,7 +27,7 @@ from tidemark.spec.language import require
 
 PROGRAM, DRIVER, PROOF = "interleave/tiny-merged", "conform/driven", "prove/any-size"
 MUTANT = "mutate/chain-lock-is-lost"
-SAMPLE = "mutate/datanode-impl-places-sample"
+SAMPLE = "mutate/datacoord-impl-places-sample"
 
 
 @pytest.fixture(scope="module", name="tasks")
@@ -241,7 +241,7 @@ def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
     tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = tasks[SAMPLE]
-    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 2})
+    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 8})
     reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
     context = Context(manifest=task.manifest, reuse=reuse)
     begun: list[Sequence[Order]] = []
@@ -257,7 +257,7 @@ def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
         return registry()["mutate"].run(few, context)
 
     first = run()
-    assert [one.outcome.value for one in first].count("refuted") == 1
+    assert "refuted" in [one.outcome.value for one in first]
     edit(monkeypatch, "consume", guard="alive")
     assert facts(run()) == facts(first)
     assert len(begun) == 1

@@ -70,7 +70,7 @@ def test_the_same_in_every_process() -> None:
         f"found = said_by({BASE!r}, [{variant!r}]); "
         "print(json.dumps([one.pin.model_dump() for one in found.values()]))"
     )
-    here = [one.pin.model_dump() for one in said_by(BASE, [variant]).values()]
+    here = [one.pin.model_dump(mode="json") for one in said_by(BASE, [variant]).values()]
     for seed in ("0", "1"):
         run = subprocess.run(
             [sys.executable, "-c", program],
