@@ -6,10 +6,10 @@ import pytest
 
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 
-BOUNDS = {"lines": 239_500, "code": 137_500, "data": 19_700, "locks": 2_700}
+BOUNDS = {"lines": 219_800, "code": 129_100, "data": 13_550, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 3.4, 7.1, 18, 45
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.7, 5.1, 16, 36
 
 TEXT = '''"""A docstring
 of two lines."""
