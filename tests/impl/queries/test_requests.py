@@ -108,6 +108,7 @@ async def test_a_stream_that_is_released_in_the_making_is_made_anew():
     await settle()
     proxy.reader.release(THINGS)
     assert proxy.coordinator.made[0].closed
+    assert proxy.streams.removed == []
     stopped.set()
     await settle()
     first, second = proxy.coordinator.made
