@@ -235,8 +235,8 @@ class Keys:
         return digest([self.of_closure(closure), toolchain.python()]), files
 
     def _tables(self, closure: Closure) -> list[Path]:
-        """Tables of actions beside the code: programs and drivers read them."""
-        folders = {path.parent for path in closure.files.values()}
+        """Tables of actions of the rooms that the code is from: programs read them."""
+        folders = {folder for path in closure.files.values() for folder in path.parents[:2]}
         return sorted(table for folder in folders if (table := self._table(folder)) is not None)
 
     def _is_protocol(self, reference: str) -> bool:

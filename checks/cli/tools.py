@@ -204,10 +204,9 @@ def liveness(name: str, *, manifests: Sequence[Path] = ()) -> int:
 
 def actions(name: str) -> int:
     """Print the tables of actions, in Markdown: the ones of ``impl/README.md``."""
-    from tidemark.models.refinement.actions import FILE, action_table
-    from tidemark.models.rooms import protocol_files
+    from tidemark.models.refinement.actions import action_table, tables
 
-    known = [path.parent.name for path in protocol_files(FILE)]
+    known = tables()
     if name and name not in known:
         raise BadInputError(f"there is no table of actions of {name!r}", remedy=known_names(name, known))
     for one in [name] if name else known:

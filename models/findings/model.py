@@ -85,7 +85,7 @@ def _with_evidence(name: str, finding: dict[str, Any]) -> dict[str, Any]:
 
 def finding_files() -> tuple[Path, ...]:
     """The files of the repository, by name."""
-    return protocol_files("findings.toml")
+    return protocol_files("manifest/findings.toml")
 
 
 def load_findings(path: Path) -> FindingsFile:

@@ -60,6 +60,8 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     data = _listed(_read(path), file=shown_name(path))
     make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
+        if more.name in OTHER_TABLES:
+            continue
         file = f"{path.stem}/{more.name}"
         for section, entries in _listed(_read(more), file=file).items():
             known = data.setdefault(section, [])
@@ -75,6 +77,9 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     known = {} if anew else added_by(pinned)
     return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
 
+
+OTHER_TABLES = ("actions.toml", "findings.toml")
+"""Files in the folder of a manifest that have no entries."""
 
 NAMED = (
     "instance",

@@ -10,6 +10,7 @@ from pydantic import Field, TypeAdapter
 from tidemark.models.manifest.errors import ManifestError, PinError
 from tidemark.models.manifest.strict import Strict
 from tidemark.models.mutation.declared import Declared, mutants_of
+from tidemark.models.mutation.patches import WALKS
 from tidemark.spec.language.references import ReferenceNotFoundError
 
 
@@ -19,8 +20,14 @@ class MutantModule(Strict):
     module: str = Field(pattern=r"^[A-Za-z_][\w.]*$")
     prefix: str = ""
     """What comes before the names of its mutants, so that names are unique over all manifests."""
+    walked: str | None = None
+    """The same of those that walks must find, if it is another."""
     number: int = Field(gt=0)
     """Pinned number of its mutants."""
+
+    def prefix_of(self, mutant: Declared) -> str:
+        """What comes before the name of one of them."""
+        return self.prefix if self.walked is None or mutant.killer != WALKS else self.walked
 
 
 MODULES = TypeAdapter(tuple[MutantModule, ...])
@@ -44,7 +51,7 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
             file=file,
             remedy="restore the mutant that is gone, or change  number  under [mutants] on purpose",
         )
-    return [_entry(item, listed.prefix) for item in found]
+    return [_entry(item, listed.prefix_of(item)) for item in found]
 
 
 def _entry(item: Declared, prefix: str) -> dict[str, Any]:

@@ -46,6 +46,9 @@ IMPL = "impl"
 """The room of the implementation, not named as a package: no judge depends on all of it."""
 
 
+WALKS = "conformance"
+"""The claim of walks over a program."""
+
 SLIP = "/slip:"
 """Between function and name in the id of a slip."""
 
@@ -152,6 +155,7 @@ class Patch:
             which are tried with the mutants that rules make, by the same hosts.
         says: what is wrong, in a sentence.
         also: changes of other functions, which belong to it.
+        walked: an entry of walks, on which it must die, too.
     """
 
     name: str
@@ -166,11 +170,12 @@ class Patch:
     equivalent: str | None = None
     tier: str = "fast"
     also: tuple[Edit, ...] = ()
+    walked: Host | None = None
 
     @property
     def attribute(self) -> str:
         """Its name in its module."""
-        return self.name.replace("-", "_")
+        return self.name.replace("-", "_") + ("_walked" if self.killer == WALKS else "")
 
     @property
     def slip(self) -> str:
@@ -213,13 +218,17 @@ class Patch:
 
 
 def patches(module: str, *given: Patch) -> tuple[Patch, ...]:
-    """The mutants of a module, each made an attribute of it. Raises PatchError if two have one name."""
+    """The mutants of a module, each made an attribute of it, followed by those that are walked, too.
+
+    Raises PatchError if two have one name.
+    """
     scope = vars(sys.modules[module])
-    for patch in given:
+    walked = [replace(one, on=one.walked, killer=WALKS, walked=None) for one in given if one.walked]
+    for patch in (*given, *walked):
         if patch.attribute in scope:
             raise PatchError(f"there are two {patch.name!r}", remedy="Rename one", place=module)
         scope[patch.attribute] = patch
-    return given
+    return (*given, *walked)
 
 
 _inside: list[tuple[Patch, list[tuple[FunctionType, CodeType]]]] = []

@@ -2,7 +2,7 @@
 
 A step that has the effect of some action of the specification is not yet right: it must be the action that
 its event stands for, with the arguments that the event names. What may follow an event is data: the tables
-``steps`` and ``stutters`` of ``actions.toml``.
+``steps`` and ``stutters`` of ``manifest/actions.toml``.
 """
 
 from __future__ import annotations

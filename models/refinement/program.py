@@ -146,7 +146,7 @@ class RefiningProgram(Program):
     """Ids of leads_to claims of the specification that wait for nothing where nothing can happen any more but
     faults: the work is done. A program whose loops end after so many rounds leaves out what needs more."""
     table: str | None = None
-    """Name of the protocol whose ``actions.toml`` says which event stands for which action."""
+    """Name of the protocol whose ``manifest/actions.toml`` says which event stands for which action."""
 
     def __init__(self, abstraction: Abstraction) -> None:
         self.abstraction = abstraction

@@ -78,7 +78,7 @@ def test_an_event_that_is_held_back_is_one_deviation(trace, count):
 
 def test_a_program_that_never_fails_is_refused():
     sound = FLUSH["impl-upload-error-is-swallowed"].model_copy(
-        update={"program": "tidemark.models.protocols.flush.programs:flush"}
+        update={"program": "tidemark.models.protocols.flush.program:flush"}
     )
     with pytest.raises(BadInputError, match="never fails"):
         failing_execution(sound)

@@ -23,7 +23,7 @@ from tidemark.models.simulation.world.process import Process
 
 SESSIONS = load(ROOT / "models" / "protocols" / "sessions" / "manifest.toml")
 PROGRAM = "tidemark.models.protocols.sessions.program:sessions"
-WRONG = "tidemark.models.protocols.sessions.mutants.driven:the_list_misses_one"
+WRONG = "tidemark.models.protocols.sessions.mutants.implementation:the_list_misses_one_walked"
 
 
 def _entry(**changes: Any) -> ConformEntry:

@@ -67,10 +67,10 @@ def _files() -> Files:
         ("spec/flush/claims.py", False),
         ("spec/tso/actions.py", False),
         ("impl/datanode/write_buffer.py", True),
-        ("models/protocols/flush/program.py", True),
+        ("models/protocols/flush/program/__init__.py", True),
         ("models/protocols/flush/refinement.py", True),
-        ("models/protocols/flush/actions.toml", True),
-        ("models/protocols/tso/actions.toml", False),
+        ("models/protocols/flush/manifest/actions.toml", True),
+        ("models/protocols/tso/manifest/actions.toml", False),
         ("models/refinement/step.py", True),
         ("models/simulation/snapshot.py", True),
         ("checks/verdicts/asking.py", True),
@@ -94,8 +94,7 @@ def test_all_but_the_specification_counts(
         ("spec/flush/claims.py", False),
         ("impl/datanode/write_buffer.py", True),
         ("impl/tso/oracle.py", True),
-        ("models/protocols/flush/program.py", True),
-        ("models/protocols/flush/programs.py", True),
+        ("models/protocols/flush/program/__init__.py", True),
         ("checks/mutation/implementation/trial.py", True),
         ("checks/interleave/judge.py", True),
     ],
@@ -124,7 +123,9 @@ def test_all_places_and_samples_with_endless_hosts_ask_nothing_that_is_noted(
 
 def test_a_table_of_actions_counts_for_the_verdict_itself(files: Files, tasks: dict[str, Task]) -> None:
     before = files.keys().key(tasks[PROGRAM])
-    assert before.digest != files.keys("models/protocols/flush/actions.toml").key(tasks[PROGRAM]).digest
+    assert (
+        before.digest != files.keys("models/protocols/flush/manifest/actions.toml").key(tasks[PROGRAM]).digest
+    )
 
 
 def test_entry_and_seed_count(files: Files, tasks: dict[str, Task]) -> None:

@@ -19,7 +19,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.simulation import Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 LASTZERO = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3)
 UPDATES = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
 CRASH = ProgramRef.of(FLUSH, rows=(1,), crashes=1)

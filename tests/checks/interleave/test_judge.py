@@ -14,7 +14,7 @@ from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
 from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
 
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 TINY = {"rows": [1], "flushes": [1]}
 RACE = {"rows": [1, 0], "flushes": [1, 2]}
 FINAL = "7af8040ac7c98b7c"

@@ -12,7 +12,7 @@ from tidemark.checks.interleave.strategies.states import Met
 from tidemark.checks.verdicts.errors import UnsoundCombinationError
 from tidemark.models.simulation import ProgramRef
 
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 Edge = tuple[int, str, int]
 
 

@@ -16,7 +16,7 @@ from tidemark.models.simulation import Execution, Process, Program, ProgramRef, 
 from tidemark.models.simulation.loop.lane import Lane, LaneTask
 
 SMALL = ProgramRef.of(
-    "tidemark.models.protocols.flush.programs:flush", rows=(1,), sync_each_row=True, crashes=1
+    "tidemark.models.protocols.flush.program:flush", rows=(1,), sync_each_row=True, crashes=1
 )
 
 BROKEN = ProgramRef.of(

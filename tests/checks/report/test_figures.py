@@ -106,7 +106,7 @@ def test_each_figure_is_that_of_the_verdicts(tmp_path, capsys):
     rows = dict(line.strip("| ").split(" | ", 1) for line in said.split("| source |")[0].splitlines()[3:-1])
     evidence = rows.pop("their evidence")
     assert rows.pop("findings") == str(
-        (ROOT / "models/protocols/reads/findings.toml").read_text().count(".evidence]")
+        (ROOT / "models/protocols/reads/manifest/findings.toml").read_text().count(".evidence]")
     )
     assert rows == {
         "---": "---",

@@ -15,16 +15,14 @@ from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.ports import ObjectStore
 from tidemark.impl.types import ChannelName, RecoveryAnswer, SaveOutcome
 from tidemark.models.protocols.flush.ports import LocalObjects
-from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.programs import flush
-from tidemark.models.protocols.flush.scenario import FlushScenario
+from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario, flush
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation import ProgramRef
 from tidemark.models.simulation.world.process import Process
 
 HERE = "tests.models.protocols.test_flush_faults:"
 MUTANTS = "tidemark.models.protocols.flush.mutants.implementation:"
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 ONE_SYNC: dict[str, Any] = {"rows": (1,), "sync_each_row": True}
 
 

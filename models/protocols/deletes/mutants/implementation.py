@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.deletes.compaction import VISIBLE, compaction
 from tidemark.models.protocols.deletes.program import deletes
+from tidemark.models.protocols.deletes.program.compaction import VISIBLE, compaction
 
 ONE = Host("deletes-impl-one", deletes)
 COMPACT = Host("deletes-impl-compact", compaction)
@@ -118,6 +118,7 @@ COMPACTIONS = (
         new="if False",
         killer="refinement",
         on=COMPACT,
+        walked=Host("deletes-driven", compaction),
         source="facts 7.1",
         says="The filter of a segment does not know a key of it.",
     ),

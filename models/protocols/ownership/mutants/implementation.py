@@ -19,6 +19,7 @@ MUTANTS = patches(
         new="request.position.ts >= ",
         killer="ownership.stored_once",
         on=MOVES,
+        walked=Host("ownership-driven", ownership),
         source="hazard 46",
         says="A save that arrives again is recorded again.",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.ownership.mutants.implementation import COORDINATOR
-from tidemark.models.protocols.ownership.seek_program import seek
+from tidemark.models.protocols.ownership.program.seek import seek
 
 SEEK = Host("ownership-impl-seek", seek)
 CHECKPOINT = Host("ownership-impl-seek-checkpoint", seek)

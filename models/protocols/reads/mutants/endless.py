@@ -4,7 +4,7 @@ Each is compared with a variant of the specification that makes the same mistake
 """
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.reads.endless import endless
+from tidemark.models.protocols.reads.program.endless import endless
 from tidemark.spec.language import action, require
 from tidemark.spec.reads import Reads
 

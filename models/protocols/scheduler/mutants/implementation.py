@@ -70,6 +70,7 @@ MUTANTS = patches(
             del self.active[task.ts]""",
         killer=ACTIVE,
         on=LEAVES,
+        walked=Host("scheduler-driven", scheduler),
         source="seed 004, 6.6.1",
         says="A task whose caller has left stays in the map of active tasks.",
     ),

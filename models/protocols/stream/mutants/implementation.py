@@ -7,9 +7,9 @@ is about steps, the specification itself tells.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.stream.aligned import aligned
-from tidemark.models.protocols.stream.minimum import minimum
 from tidemark.models.protocols.stream.program import SPECIFICATION, stream
+from tidemark.models.protocols.stream.program.aligned import aligned
+from tidemark.models.protocols.stream.program.minimum import minimum
 
 CRASH = Host("stream-impl-crash", stream)
 FIRST = Host("stream-impl-first-position", stream)
@@ -317,5 +317,69 @@ MUTANTS = patches(
         on=OWN,
         source="facts 5.1: what stays buffered",
         says="A pack empties the buffers: what a channel ahead has read above its end is lost.",
+    ),
+    Patch(
+        "position-is-the-place-of-the-tick",
+        at="stream/reader.py:ChannelReader.place_of_position",
+        old="self.buffered[0][0] if self.buffered else ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven", stream),
+        source="facts 5.1",
+        says="The position has the place of the tick, though a message before it is still buffered.",
+    ),
+    Patch(
+        "pursuit-keeps-the-first-end",
+        at="stream/aligned.py:AlignedConsumer._grown",
+        old="finish=finish, ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven-aligned", aligned),
+        source="facts 5.1: pursuit mode",
+        says="A pack that has grown ends at its first tick.",
+    ),
+    Patch(
+        "the-tick-of-a-seek-is-forgotten",
+        at="stream/aligned.py:AlignedConsumer.__init__",
+        old="self.reader_class(",
+        new="ChannelReader(",
+        killer="conformance",
+        on=Host("stream-driven-minimum", minimum),
+        source="facts 5.1: the seek",
+        says="The tick that ends a seek counts for nothing, though it is greater than the position.",
+    ),
+)
+
+UNKNOWN = "B54: unknown"
+
+SLIPS = (
+    Patch(
+        "a-disk-that-fails-refuses",
+        at="broker/channel_log.py:ChannelLog._write",
+        old="await self._writer.append_line(_line(entries))",
+        new="""try:
+            await self._writer.append_line(_line(entries))
+        except Exception as failure:
+            for append in taken:
+                append.done.set_exception(RpcError(f"not written: {failure}"))
+            return""",
+        source=UNKNOWN,
+        says="An append of which nobody knows whether it is in the file counts as refused.",
+    ),
+    Patch(
+        "a-follower-begins-anew-at-each-look",
+        at="broker/reader.py:FileEntryLog._read_on",
+        old="file, self._offsets[channel]",
+        new="file, 0",
+        source="facts 5.1",
+        says="Entries that were read are read again, and count as new.",
+    ),
+    Patch(
+        "a-fence-tells-one-log-only",
+        at="broker/broker.py:Broker.fence",
+        old="self.logs.values()",
+        new="[*self.logs.values()][:1]",
+        source="hazard 11",
+        says="The fence of a source is over when the first log refuses it.",
     ),
 )

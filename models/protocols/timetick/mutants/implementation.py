@@ -9,6 +9,8 @@ from __future__ import annotations
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.timetick.program import timetick
 
+DRIVEN = Host("timetick-driven", timetick)
+
 WATCH = "rootcoord/session_watch.py:SessionWatch."
 SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
 SENDER = "rootcoord/tick_sender.py:TickSender."
@@ -82,6 +84,7 @@ MUTANTS = patches(
         new="pass",
         killer="timetick.reports_are_used_once",
         on=JOINS,
+        walked=DRIVEN,
         source="facts 4",
         says="The reports of a round count for the next one too.",
     ),
@@ -102,6 +105,7 @@ MUTANTS = patches(
         new="max(",
         killer="timetick.a_round_is_sent_to_its_end",
         on=Host("timetick-impl-two-proxies", timetick),
+        walked=DRIVEN,
         source="facts 4",
         says="The tick is the maximum over the sessions.",
     ),
@@ -198,5 +202,52 @@ MUTANTS = patches(
         source="hazard 30",
         tier="full",
         says="A coordinator that starts does not know the last ticks.",
+    ),
+    Patch(
+        "watch-skips-a-change",
+        at=WATCH + "run",
+        old="= event.revision",
+        new="= event.revision + 1",
+        killer="conformance",
+        on=DRIVEN,
+        source="B46",
+        says="The watch counts a change twice: it never passes the next one on.",
+    ),
+)
+
+SLIPS = (
+    Patch(
+        "revisions-are-counted",
+        at="rootcoord/session_watch.py:SessionWatch.run",
+        old="self.revision = event.revision",
+        new="self.revision += 1",
+        source="B46",
+        says="The watch takes revisions to rise by one: where they do not, it is told of a change again.",
+    ),
+    Patch(
+        "an-old-minimum-is-not-reported-again",
+        at="rootcoord/root_coord.py:RootCoord.report_ddl",
+        old="if not least:",
+        new="if least <= (self.reporting.default if self.reporting else 0):",
+        source="facts 4",
+        says="The DDL source reports only what has grown: until then no round is complete.",
+    ),
+    Patch(
+        "the-first-report-of-a-round-counts",
+        at="rootcoord/time_tick_sync.py:TimeTickSync.update",
+        old="self.entries[source] = report",
+        new="self.entries[source] = self.entries[source] or report",
+        source="facts 4",
+        says="A proxy that reports again before the round is complete is not heard: its ticks are late.",
+    ),
+    Patch(
+        "the-least-is-of-those-who-name-a-channel",
+        at="rootcoord/tick_sender.py:TickSender._tick_of",
+        old="return",
+        new="""named = {one: report for one, report in complete.items() if channel in dict(report.channels)}
+        complete = named or complete
+        return""",
+        source="facts 4",
+        says="A proxy without a task for a channel does not count there: its next task is below the tick.",
     ),
 )

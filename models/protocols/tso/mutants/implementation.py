@@ -321,4 +321,14 @@ MUTANTS = patches(
         source="seed 002, GenerateTSO; hazard 40",
         says="A call that does not fit into the counter waits for an object that is never announced.",
     ),
+    Patch(
+        "saved-is-ignored",
+        at="tso/oracle.py:TimestampOracle.start",
+        old="await self._store.load()",
+        new="0 * await self._store.load()",
+        killer="conformance",
+        on=Host("tso-impl-driven", oracle),
+        source="B2",
+        says="The saved window is not used at a start (B2).",
+    ),
 )

@@ -28,7 +28,7 @@ from tidemark.models.simulation import Interner, Process, Program, ProgramRef, W
 
 PROGRAMS = "tests.checks.interleave.programs:"
 LOST = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
-INGEST = ProgramRef.of("tidemark.models.protocols.flush.programs:flush", rows=(1,), flushes=(1,))
+INGEST = ProgramRef.of("tidemark.models.protocols.flush.program:flush", rows=(1,), flushes=(1,))
 RAW = Options(reduction=Reduction.NONE, audit=0)
 
 
