@@ -21,7 +21,7 @@ from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.manifest import ConformEntry, Expected, InterleaveEntry, Manifest
 from tidemark.models.refinement.origins import Environment
 from tidemark.models.refinement.program import RefiningProgram
-from tidemark.models.rooms import PACKAGE, ROOT, protocol_files
+from tidemark.models.rooms import PACKAGE, PROTOCOLS, protocol_files
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef
 from tidemark.spec.language.protocol import Protocol, resolve
 
@@ -94,12 +94,13 @@ class _Walk(StateStrategy):
 def tables() -> dict[str, Environment]:
     """The tables of all mappings by folder; a further one of a folder by its file too."""
     found = {}
-    for path in protocol_files("*refinement.py"):
-        module = importlib.import_module(".".join((PACKAGE, *path.relative_to(ROOT).with_suffix("").parts)))
+    for path in (*protocol_files("refinement.py"), *protocol_files("refinement/*.py")):
+        room, *inner = path.relative_to(PROTOCOLS).with_suffix("").parts
+        inner = [name for name in inner[1:] if name != "__init__"]
+        module = importlib.import_module(".".join((PACKAGE, "models.protocols", room, "refinement", *inner)))
         table = getattr(module, "ENVIRONMENT", None)
         if isinstance(table, Environment):
-            name = path.parent.name
-            found[name if path.stem == "refinement" else f"{name}/{path.stem}"] = table
+            found["/".join((room, *inner))] = table
     return found
 
 
