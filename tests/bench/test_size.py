@@ -6,10 +6,10 @@ import pytest
 
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 
-BOUNDS = {"lines": 219_850, "code": 129_100, "data": 13_550, "locks": 2_650}
+BOUNDS = {"lines": 219_400, "code": 129_000, "data": 13_550, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.7, 5.1, 16, 36
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.6, 5.1, 7, 29
 
 TEXT = '''"""A docstring
 of two lines."""
