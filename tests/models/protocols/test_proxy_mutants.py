@@ -36,12 +36,12 @@ def test_event_2_commits_before_event_1():
     ("protocol", "bounds", "constants"),
     [
         (
-            "tidemark.models.protocols.proxy.mutants.specification:TicksForever",
+            "tidemark.spec.proxy.variants.live:TicksForever",
             {"Task": 2, "Channel": 1, "Ts": 5},
             {"uses": [[True], [True]], "interval": 1},
         ),
         (
-            "tidemark.models.protocols.ddl.mutants.specification:TicksForever",
+            "tidemark.spec.ddl.variants.live:TicksForever",
             {"Task": 2, "Job": 1, "Ts": 5},
             {"silent": [False, True]},
         ),

@@ -6,6 +6,7 @@ Every class overrides as little as possible of ``Proxy``.
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import action, all_of, any_of, each, forall, implies, ite, lemma, minimum, require
 from tidemark.spec.proxy import Proxy
+from tidemark.spec.proxy.variants.live import TicksForever
 
 
 @mutant(killer="proxy.reported_is_below_all_to_come", source="H24", instance="proxy-small")
@@ -182,28 +183,6 @@ class DocumentMinusOne(Document):
     def a_snapshot_has_a_span(s):
         """The least timestamp of a snapshot is not above the greatest."""
         return forall(s.Channel, lambda c: implies(s.snap_present[c], s.snap_min[c] <= s.snap_max[c]))
-
-
-class TicksForever(Proxy):
-    """The oracle counts up by one, and repeats itself for a tick when no other client has asked."""
-
-    others_allocate = None
-
-    def stamp(s, t, ts):
-        require(ts == s.issued + 1)
-        super().stamp(t, ts)
-
-    def nobody_asked_since(s):
-        """The greatest timestamp is the last tick's."""
-        return s.issued == s.default
-
-    def stamp_now(s, ts):
-        require(s.tick == "asked")
-        require(ts == ite(s.nobody_asked_since() & (s.issued > 0), s.issued, s.issued + 1))
-        s.issued = ts
-        s.now = ts
-        s.now_floor = 0
-        s.tick = "stamped"
 
 
 @mutant(

@@ -13,7 +13,7 @@ from tidemark.models.protocols.reads import refinement
 from tidemark.models.protocols.reads.refinement import ClientView, Whole, abstract
 from tidemark.models.refinement.origins import Environment
 
-ASKS_ALL = "tidemark.models.protocols.reads.mutants.all_at_once:AsksAll"
+ASKS_ALL = "tidemark.spec.reads.variants.all_at_once:AsksAll"
 
 Looks = tuple[tuple[int, int], ...]
 """The nodes that have reached the guarantee of a read, each with the moment of its answer."""

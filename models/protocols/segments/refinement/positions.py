@@ -18,7 +18,7 @@ from tidemark.models.protocols.segments.ports import Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView
 from tidemark.models.refinement.origins import Environment
 
-SPECIFICATION = "tidemark.models.protocols.segments.mutants.positions:SealedAreClosed"
+SPECIFICATION = "tidemark.spec.segments.variants.positions:SealedAreClosed"
 
 
 class NotingSegment(Segment):

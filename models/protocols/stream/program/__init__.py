@@ -38,7 +38,7 @@ from tidemark.models.simulation.world.world import World
 
 Position = StreamPosition | AlignedPosition
 SPECIFICATION = "tidemark.spec.stream:Stream"
-AT_THE_MINIMUM = "tidemark.models.protocols.stream.mutants.minimum:AtTheMinimum"
+AT_THE_MINIMUM = "tidemark.spec.stream.variants.minimum:AtTheMinimum"
 """A variant that keeps all properties: packs of channels with ticks of their own."""
 SOUND = frozenset({SPECIFICATION, AT_THE_MINIMUM})
 LATE = "tidemark.spec.stream.variants.other_rules:LateAndNoPromise"

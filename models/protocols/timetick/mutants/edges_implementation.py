@@ -10,7 +10,7 @@ from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.timetick.program.takeover import takeover
 
 LOG = "broker/channel_log.py:ChannelLog."
-_VARIANTS = "tidemark.models.protocols.timetick.mutants.edges"
+_VARIANTS = "tidemark.spec.timetick.variants.edges"
 FENCED = "source != self.coordinator"
 TICK = Host("timetick-edges-tick", takeover)
 CRASH = Host("timetick-edges-crash", takeover)

@@ -54,7 +54,7 @@ from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
-SPECIFICATION = "tidemark.models.protocols.timetick.mutants.edges:OverTheEdges"
+SPECIFICATION = "tidemark.spec.timetick.variants.edges:OverTheEdges"
 
 
 class TakeoverScenario(TimeTickScenario):

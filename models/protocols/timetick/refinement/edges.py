@@ -1,5 +1,5 @@
 """From the broker's logs, the session store and the live objects of coordinators to the state of
-``tidemark.models.protocols.timetick.mutants.edges:OverTheEdges``.
+``tidemark.spec.timetick.variants.edges:OverTheEdges``.
 
 Everything else is read as in ``tidemark.models.protocols.timetick.refinement``.
 """
@@ -178,7 +178,7 @@ def _add_strays(
 
 
 ENVIRONMENT = Environment(
-    "tidemark.models.protocols.timetick.mutants.edges:OverTheEdges",
+    "tidemark.spec.timetick.variants.edges:OverTheEdges",
     {
         "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
         "message, ts": "before they are in a log: what the sources, which are simulated, know of them",

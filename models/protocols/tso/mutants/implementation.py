@@ -8,9 +8,9 @@ from typing import Any
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.tso.mutants.pairs import EarlyLeaseEnd
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from tidemark.models.protocols.tso.program import OracleProgram, oracle
+from tidemark.spec.tso.variants.elections import EarlyLeaseEnd
 
 # ---- what the steps are compared with ----
 

@@ -5,9 +5,9 @@ which hazard (H) or bug (B) it represents, and on which of the manifest's instan
 """
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.models.protocols.tso.mutants.pairs import StandingClock
 from tidemark.spec.language import Map, Set, action, ite, one_of, require
 from tidemark.spec.tso import Tso
+from tidemark.spec.tso.variants.elections import StandingClock
 
 # ---- start ----
 
