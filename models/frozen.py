@@ -1,7 +1,5 @@
 """Values that never change, so that they can be compared, hashed and used as a key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 

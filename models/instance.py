@@ -6,8 +6,6 @@ followed, as under a constraint in TLC. Quantifiers range over the bounded domai
 holds within these bounds only.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields

@@ -4,8 +4,6 @@ The answer for any size comes from Z3, as for the obligations of a proof. States
 each guarantee matters, that the assumption is not contradictory, and where a reading fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 

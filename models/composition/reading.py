@@ -6,8 +6,6 @@ of the step, in the words of the protocol that relies. It must be shown that glu
 Types of the same name are the same.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

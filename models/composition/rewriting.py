@@ -1,7 +1,5 @@
 """Two walks over expressions, for readings of one protocol in the words of another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 

@@ -1,7 +1,5 @@
 """What drives an implementation by the names of the specification's actions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 

@@ -7,8 +7,6 @@ There is one rule and not one for each action: Hypothesis leaves out some rules 
 protocol without one of its actions soon stands still.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """One run of an implementation and the interpreter side by side, and the shortening of a failing one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NoReturn

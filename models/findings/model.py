@@ -1,7 +1,5 @@
 """A finding: a claim of a source, or a hazard, and the manifest entries that decide it."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any

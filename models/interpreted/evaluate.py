@@ -1,7 +1,5 @@
 """The meaning of expressions, as Python closures over a pair of states and the local variables."""
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections.abc import Callable, Mapping

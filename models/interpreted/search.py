@@ -1,7 +1,5 @@
 """Breadth-first search with the plain interpreter: slow and simple; faster engines are compared with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 

@@ -6,8 +6,6 @@ dropped for ever. The remaining ones support all claims and themselves. All this
 one small instance; the proof for any size still has to follow.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field

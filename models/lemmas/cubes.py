@@ -1,7 +1,5 @@
 """Candidates: small combinations of cases that no sampled state shows ("never this and that together")."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The lemmas that an inductive argument needs, on one small instance: cores of the queries, and deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -14,8 +14,6 @@ reason -> ids, or a list whose items are reasons of ``common`` and such tables. 
 id -> reason everywhere, as the judges read it.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any

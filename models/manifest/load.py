@@ -1,7 +1,5 @@
 """Reading manifests: TOML -> ``Manifest``, with errors that name file, value and remedy."""
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Entries for the mutants that the modules listed in a manifest declare."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The lock of claims beside a manifest: digests of what each claim and step said when it was reviewed."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable

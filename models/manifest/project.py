@@ -4,8 +4,6 @@ There is no third choice: a command that is asked about ``small`` in a folder wi
 answer about another protocol that has an entry of this name.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path

@@ -8,8 +8,6 @@ An entry with ``like`` takes what it does not say of protocol, program, claims, 
 entry of this name in its section.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

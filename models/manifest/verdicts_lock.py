@@ -10,8 +10,6 @@ does not reach::
 A manifest may state counts itself: numbers that are known from elsewhere. They must not contradict the lock.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

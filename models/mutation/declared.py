@@ -5,8 +5,6 @@ A mutant of a specification is a subclass of the protocol; one of the implementa
 their modules, and pins how many mutants each has.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ argument of a minimum forgotten, off by one, and so on. Ids name action, place a
 depend on other actions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace

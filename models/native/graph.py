@@ -4,8 +4,6 @@ Only steps that change the state are edges: fairness is about those, and stutter
 that leave the bounds are no edges either, and do not count as enabled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """LLVM text to machine code, kept as object files so that a second process starts warm."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile

@@ -12,8 +12,6 @@ Unsound, and refused: claims about steps, witnesses and liveness; an instance wh
 for the postponed step might have stayed within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ the greatest length, and a new one begins. The result depends on the seed only (
 Walks can refute, and can reach; they cannot show that a claim holds.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field

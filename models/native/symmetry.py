@@ -5,8 +5,6 @@ sort can only be compared for equality, so that a renaming maps runs to runs, un
 instance names single elements; ``Symmetry`` refuses these.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence

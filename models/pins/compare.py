@@ -1,7 +1,5 @@
 """The differences between pins and the protocol, in words."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ What is read from the implementation is wrong only if the implementation is. Wha
 trust: it is to be environment, or a history that the implementation does not keep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

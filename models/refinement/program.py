@@ -1,7 +1,5 @@
 """A program whose steps must be steps of a specification: what every such program has in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 

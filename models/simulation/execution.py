@@ -23,8 +23,6 @@ the value changes in a different place in the two orders, and only one of them i
 two components, and compute the conjunction in ``on_step``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys

@@ -1,7 +1,5 @@
 """``docs/sources.md`` as data: the meaning of each label."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass

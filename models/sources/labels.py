@@ -4,8 +4,6 @@ One spelling for each (``H5`` is ``hazard 5``, ``bug B59`` is ``B59``), so that 
 index of ``FINDINGS.md`` can be looked up by it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ Conditions that are known stay Python's True and False, so that most of a formul
 it is built.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 

@@ -4,8 +4,6 @@ interpreter.
 Slow by design: every successor is a model of the formulas of the proofs, with the ranges of the instance.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -4,8 +4,6 @@ domains.
 It finds small counterexamples to induction and short runs, which the interpreter replays.
 """
 
-from __future__ import annotations
-
 import itertools
 import operator
 from collections.abc import Callable, Iterator, Mapping

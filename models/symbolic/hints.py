@@ -5,8 +5,6 @@ A hint never decides a proof. The first-order proof tries a core of lemmas first
 the reader if that proof does not succeed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace

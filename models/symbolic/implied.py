@@ -1,7 +1,5 @@
 """Claims that follow from other claims in the same state: an order in which each rests on earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 

@@ -1,7 +1,5 @@
 """Normal forms of both encodings: names of bound variables, comparisons of counts, conjuncts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
 from dataclasses import replace

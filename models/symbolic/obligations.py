@@ -1,7 +1,5 @@
 """Proof obligations of a protocol, as expressions about the state before a step only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property

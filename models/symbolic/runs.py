@@ -1,7 +1,5 @@
 """Runs of a bounded instance as one growing formula: bounded model checking, shortest run first."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The ranges of numbers: open for a proof, closed for an instance. The two encodings share all else."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.models.instance import Instance

@@ -1,7 +1,5 @@
 """One step of a bounded instance as a formula over a state before and a state after."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import z3

@@ -5,8 +5,6 @@ Here the state has copies, one for each moment; a map is a function per copy, de
 step.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal

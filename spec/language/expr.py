@@ -1,7 +1,5 @@
 """The expression tree that every judge reads: frozen nodes, and the few walks that all judges share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache

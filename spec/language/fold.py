@@ -1,7 +1,5 @@
 """Simplification that keeps the meaning: constant folding, and reading through whole-map updates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import lru_cache, reduce
 

@@ -1,7 +1,5 @@
 """Candidates for lemmas on a small instance: what is found, and what is dropped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Expressions of the language as Promela: quantifiers become macros, written out over their domain."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """The whole Promela model of an instance."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One action as Promela: a macro for its guard, an inline for its effect with the claims about the step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tidemark.models.exports.promela.expressions import Scope, Writer, within

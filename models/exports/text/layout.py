@@ -1,7 +1,5 @@
 """Expressions on several lines: a block is a list of lines that keeps its alignment."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 Block = list[str]

@@ -1,7 +1,5 @@
 """The possible numbers of an expression in an instance: which keys and values need no test."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 

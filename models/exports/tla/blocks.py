@@ -1,7 +1,5 @@
 """Pieces of a TLA+ module: lists of conjuncts, assignments, tuples, comments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.models.exports.text.layout import Block, after, closed

@@ -1,7 +1,5 @@
 """The declarations of a TLA+ module: constants, domains, variables, initial states, bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """Expressions of the language as TLA+."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tidemark.models.exports.text.layout import WIDTH, Block, after, closed, headed, indented, joined, listed

@@ -1,7 +1,5 @@
 """The whole TLA+ module of a protocol, with the configuration of one instance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.models.exports.text.layout import Block

@@ -1,7 +1,5 @@
 """Actions as TLA+ operators, and the next-state relation."""
 
-from __future__ import annotations
-
 from tidemark.models.exports.text.layout import Block, after, indented
 from tidemark.models.exports.text.out_of_bounds import beyond
 from tidemark.models.exports.tla.blocks import (

@@ -1,7 +1,5 @@
 """Operators on statements: dropped, swapped, without their lock, with other handlers, with a stale read."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from typing import cast

@@ -3,8 +3,6 @@
 A node is known by its number in the order of ``ast.walk``, which is the same in every copy of the tree.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence

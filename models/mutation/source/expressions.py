@@ -1,7 +1,5 @@
 """Operators on expressions: comparisons, constants, minima, conditions, variables of the same type."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Mapping
 

@@ -4,8 +4,6 @@ A mutant's id is ``file:function/operator@ordinal``: the file below its root, th
 mistake, and its number among those of that kind in the function, from 1. Edits elsewhere do not change it.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping

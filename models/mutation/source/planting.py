@@ -4,8 +4,6 @@ Only the code of the function object is exchanged, so that whoever has imported 
 before runs the changed one, too.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """One LLVM function per action (all rows of a block, all parameters), and one for state conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -1,7 +1,5 @@
 """Scalar expressions of the language as LLVM text over packed words."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

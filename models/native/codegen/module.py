@@ -1,7 +1,5 @@
 """The text of a kernel: a function per action, one over all actions, one for conditions on states."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Reading packed words: fields at known and computed places, keys outside the instance, constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 

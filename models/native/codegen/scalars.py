@@ -4,8 +4,6 @@ writing.
 Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Updates: the words of the state after a step, and whether the step leaves the instance's bounds."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 

@@ -6,8 +6,6 @@ The search continues after a violation, so that counts stay complete and every c
 counterexample.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

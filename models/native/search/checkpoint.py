@@ -1,7 +1,5 @@
 """A stopped search on disk: written whole, refused if damaged or of another kernel."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile

@@ -11,8 +11,6 @@ All workers write to one table. A slot changes from empty to a place, and from a
 earlier one that holds an equal row; so whatever the workers' speed, it ends with the first of all equal rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

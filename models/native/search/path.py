@@ -1,7 +1,5 @@
 """Runs replayed by the interpreter: a path through the search graph, decoded and taken again step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 

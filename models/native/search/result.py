@@ -1,7 +1,5 @@
 """The results of a search: states, counts, and where each claim was decided."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 

@@ -4,8 +4,6 @@ The cut of a level into chunks depends on its size alone, and new states are num
 chunks, so that every number of workers finds the same states under the same numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np

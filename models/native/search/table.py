@@ -5,8 +5,6 @@ A link holds the row of the predecessor within the chunk that was expanded, and 
 chunk is stored once for all states that were found from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

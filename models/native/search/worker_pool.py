@@ -1,7 +1,5 @@
 """Threads that share the parts of a job. Compiled code releases the interpreter lock."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

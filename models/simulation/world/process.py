@@ -1,7 +1,5 @@
 """What the code of a simulated process is given: its door to the world."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 

@@ -1,7 +1,5 @@
 """The search: known counts, shortest runs, limits, saved searches."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The set of visited states, against a Python dictionary."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

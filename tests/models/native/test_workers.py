@@ -1,7 +1,5 @@
 """Searches with several workers: the same states under the same numbers, the same everything."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Z3 enumerates the same initial states and the same steps as the interpreter, on every test protocol."""
 
-from __future__ import annotations
-
 import inspect
 import random
 from contextlib import suppress

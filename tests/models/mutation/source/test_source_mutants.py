@@ -1,7 +1,5 @@
 """Mutants of Python source: which there are, what they are called, and how they come into the loaded code."""
 
-from __future__ import annotations
-
 import ast
 import asyncio
 from pathlib import Path
