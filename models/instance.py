@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tidemark.models.frozen import FrozenMap
-from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.expr import Const, Value, Variable
 from tidemark.spec.language.protocol import initial_literal, resolve
 from tidemark.spec.language.spec import Spec
 from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, SortType, Type
@@ -153,6 +153,11 @@ class Instance:
     def entries(self, kind: MapType) -> Iterator[tuple[Value, ...]]:
         """All keys of a map in the order in which its values are stored (row-major)."""
         return itertools.product(*(domain.values for domain in self.domains(kind.keys)))
+
+    def keys(self, kind: MapType) -> Iterator[tuple[Const, ...]]:
+        """The same as literals."""
+        for entry in self.entries(kind):
+            yield tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
 
     @cached_property
     def map_constants(self) -> dict[str, tuple[Value, ...]]:

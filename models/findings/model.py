@@ -4,16 +4,11 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tidemark.models.manifest import ManifestError
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.rooms import protocol_files
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Evidence(Strict):

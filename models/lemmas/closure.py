@@ -21,7 +21,7 @@ from tidemark.models.lemmas.features import groups
 from tidemark.models.lemmas.samples import Batch, batch
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.finite import SymbolicInstance
-from tidemark.models.symbolic.hints import new_solver, plain_model
+from tidemark.models.symbolic.hints import instance_in, new_solver, plain_model
 from tidemark.models.symbolic.obligations import closed
 from tidemark.models.symbolic.step import OneStep, as_formula
 from tidemark.spec.language.expr import Expr, Variable, variables_read
@@ -213,8 +213,7 @@ class Closure:
     def _state_before(self, solver: Any, assumed: Sequence[Any]) -> tuple[Any, State]:
         wishes = [list(cases.values()) for table in self.step.before.values() for cases in table.values()]
         model = plain_model(solver, assumed, wishes)
-        constants = {**self.instance.constants, **self.space.decode_constants(model)}
-        return constants, self.space.decode(model, self.step.before)
+        return instance_in(self.space, model).constants, self.space.decode(model, self.step.before)
 
     def _excluding(self, state: Batch, due: Due) -> Candidate | None:
         """The best candidate that is false in a state: few literals, about the variables of the claim."""

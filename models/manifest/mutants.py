@@ -1,6 +1,5 @@
 """Entries for the mutants that the modules listed in a manifest declare."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, TypeAdapter
@@ -46,14 +45,4 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
 
 
 def _entry(item: Declared, prefix: str) -> dict[str, Any]:
-    content: Mapping[str, Any] = {
-        "name": prefix + item.name,
-        "tier": item.tier,
-        "ref": item.ref,
-        "instance": item.instance,
-        "source": item.source,
-        "killer": item.killer,
-        "adds": item.adds,
-        "equivalent": item.equivalent,
-    }
-    return dict(content)
+    return {**vars(item), "name": prefix + item.name}

@@ -8,20 +8,19 @@ import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
+from tidemark.models.manifest.strict import Strict
 
 SUITE = Path("suite")
 """Given in place of a file: the manifests of the suite's own protocols."""
 
 
-class Project(BaseModel):
+class Project(Strict):
     """The table ``[tool.tidemark]``. Its paths and patterns begin in the folder of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     manifests: tuple[str, ...] = ()
     """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""

@@ -238,6 +238,17 @@ class Kernel:
         found = np.empty((len(block), max(1, -(-len(self.state_claims) // 64))), dtype=np.uint64)
         return found if self._check(block.ctypes.data, len(block), found.ctypes.data) else None
 
+    def broken(self, block: Block) -> list[tuple[int, int]]:
+        """Broken invariants: the number of each, and the first row that breaks it."""
+        marks = self.breaks(block) if len(block) and self.state_claims else None
+        if marks is None:
+            return []
+        rows = (
+            (n, np.flatnonzero(marks[:, n // 64] & np.uint64(1 << n % 64)))
+            for n in range(len(self.state_claims))
+        )
+        return [(number, int(own[0])) for number, own in rows if len(own)]
+
     def digest(self, block: Block) -> NDArray[np.uint64]:
         """A fixed 64-bit mix of each row, the same on every machine."""
         return digest_rows(np.ascontiguousarray(block))

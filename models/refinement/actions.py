@@ -12,19 +12,14 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.refinement.events import EventRow
 from tidemark.models.rooms import protocol_files
 
 FILE = "actions.toml"
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class Row(Strict):

@@ -21,6 +21,7 @@ from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.normal import canonical, expand_count
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
+    BINARY,
     Apply,
     Choose,
     Const,
@@ -390,24 +391,10 @@ def _same_maps(left: Expr, right: Expr) -> Expr:
 
 def _arithmetic(op: str, left: Z3, right: Z3) -> Z3:
     match op:
-        case "eq":
-            return left == right
-        case "lt":
-            return left < right
-        case "le":
-            return left <= right
-        case "add":
-            return left + right
-        case "sub":
-            return left - right
-        case "mul":
-            return left * right
         case "div":
             return left / right  # of integers, with a positive divisor: rounds down, as the language wants
-        case "mod":
-            return left % right
         case "min":
             return z3.If(left <= right, left, right)
         case "max":
             return z3.If(left >= right, left, right)
-    raise TypeError(f"unknown operator {op!r}")
+    return BINARY[op](left, right)

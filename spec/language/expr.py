@@ -1,9 +1,10 @@
 """The expression tree that every judge reads: frozen nodes, and the few walks that all judges share."""
 
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from tidemark.spec.language.types import BOOL, MapType, Type
 
@@ -11,6 +12,19 @@ Value = bool | int | str
 Operator = Literal[
     "and", "or", "not", "implies", "eq", "lt", "le", "add", "sub", "mul", "div", "mod", "ite", "min", "max"
 ]
+BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "lt": operator.lt,
+    "le": operator.le,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+    "min": min,
+    "max": max,
+}
+"""What the operators on two scalars do to Python values."""
 
 
 @dataclass(frozen=True, slots=True)

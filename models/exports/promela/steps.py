@@ -229,13 +229,9 @@ class StepWriter:
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
         writer, kind = self.writer, map_type(node)
         if not isinstance(node, MapComprehension):
-            keys = [
-                tuple(Const(k, v) for k, v in zip(kind.keys, at, strict=True))
-                for at in writer.instance.entries(kind)
-            ]
             return [
                 [f"{target}[{place}] = {writer.short(Select(kind.value, node, at), scope)}"]
-                for place, at in enumerate(keys)
+                for place, at in enumerate(writer.instance.keys(kind))
             ]
         if isinstance(node.body, Const):
             value = writer.literal(kind.value, node.body.value)

@@ -12,6 +12,11 @@ def flat(block: Block) -> bool:
     return len(block) == 1
 
 
+def one_line(block: Block) -> str:
+    """The block on one line; only for blocks without lists of conjuncts on several lines."""
+    return " ".join(line.strip() for line in block)
+
+
 def after(prefix: str, block: Block) -> Block:
     """The block behind a prefix; its further lines begin in the same column."""
     blank = " " * len(prefix)

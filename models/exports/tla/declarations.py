@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tidemark.models.exports.text.layout import Block, headed, indented, joined
-from tidemark.models.exports.text.ranges import is_number
 from tidemark.models.exports.tla.blocks import assignment, bullets, condition, conjuncts, tuple_of
 from tidemark.models.exports.tla.expressions import Writer
 from tidemark.models.instance import Instance
@@ -222,10 +221,10 @@ class Declarations:
         for variable in self.spec.variables:
             kind, name = variable.type, self.writer.names.declare(variable.name)
             if isinstance(kind, MapType):
-                if is_number(kind.value):
+                if isinstance(kind.value, NumberType):
                     keys = ", ".join(f"k{n} \\in {self.writer.domain(k)}" for n, k in enumerate(kind.keys, 1))
                     at = ", ".join(f"k{n}" for n in range(1, len(kind.keys) + 1))
                     found.append(f"\\A {keys} : {name}[{at}] \\in {self.writer.domain(kind.value)}")
-            elif is_number(kind):
+            elif isinstance(kind, NumberType):
                 found.append(f"{name} \\in {self.writer.domain(kind)}")
         return found

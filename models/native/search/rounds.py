@@ -239,14 +239,4 @@ class Rounds:
 
     def broken(self, first: int, last: int) -> list[tuple[int, int]]:
         """Broken invariants among some states: each with the first of these that breaks it."""
-        if first == last or not self.kernel.state_claims:
-            return []
-        marks = self.kernel.breaks(self.visited.rows(first, last))
-        if marks is None:
-            return []
-        found = []
-        for claim in range(len(self.kernel.state_claims)):
-            rows = np.flatnonzero(marks[:, claim // 64] & np.uint64(1 << claim % 64))
-            if len(rows):
-                found.append((claim, first + int(rows[0])))
-        return found
+        return [(claim, first + row) for claim, row in self.kernel.broken(self.visited.rows(first, last))]
