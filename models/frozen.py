@@ -7,8 +7,8 @@ V = TypeVar("V")
 
 
 class FrozenMap(Mapping[str, V], Generic[V]):
-    """A mapping by name that cannot be changed. Its order is that in which it was given; equality, hash and
-    text do not depend on it. Lists inside become tuples. Raises TypeError for a value without a hash.
+    """A mapping by name that cannot be changed; equality, hash and text do not depend on its order. Lists
+    inside become tuples. Raises TypeError for a value without a hash.
     """
 
     __slots__ = ("_hash", "_items")

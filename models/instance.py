@@ -52,11 +52,9 @@ class Domain:
 
 @dataclass(frozen=True)
 class Instance:
-    """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants.
-
-    A map constant is given as nested lists in key order. What is given is frozen: equal instances are one
-    key. Pickled without what is computed from it, so that another process traces the protocol itself.
-    Raises BadInstance.
+    """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants, of
+    maps as nested lists in key order. Equal instances are one key. Another process traces the protocol
+    itself. Raises BadInstance.
     """
 
     protocol: str

@@ -194,8 +194,8 @@ class Compiler:
         return find
 
     def table(self, node: Expr) -> Evaluate:
-        """A closure for a whole map as a tuple; a change outside the instance sets ``env.out_of_bounds``,
-        and ``env.below`` if there can be no such key.
+        """A closure for a whole map as a tuple. It sets ``env.out_of_bounds``, and ``env.below`` for an
+        impossible key.
         """
         kind = map_type(node)
         match node:

@@ -55,10 +55,9 @@ class Closed:
 
 
 class Closure:
-    """The candidates over a small instance, and the solver that checks their induction.
-
-    ``instance`` may leave constants open. ``samples`` are reachable states of a larger instance, so that the
-    bounds of the small one suggest nothing. Raises BadInstance.
+    """The candidates over a small instance, and the solver that checks their induction. ``samples`` are
+    reachable states of a larger instance, so that the bounds of the small one suggest nothing. Raises
+    BadInstance.
     """
 
     def __init__(self, instance: Instance, samples: Batch) -> None:

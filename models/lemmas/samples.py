@@ -93,11 +93,9 @@ class Sample:
 
 
 def sample(instance: Instance, *, states: int, seconds: float, seed: int) -> Sample:
-    """Reachable states of the instance; constants without a value are drawn.
-
-    Breadth-first, to meet states that need many parties; if there are more than ``states``, random runs,
-    which go deeper, give the rest. Ends after ``seconds`` seconds at the latest. Raises BadInstance if no
-    constants fit.
+    """Reachable states of the instance; constants without a value are drawn. Breadth-first, to meet states
+    that need many parties; beyond ``states``, random runs, which go deeper, give the rest. Raises BadInstance
+    if no constants fit.
     """
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds

@@ -24,11 +24,8 @@ MODULES = TypeAdapter(tuple[MutantModule, ...])
 
 
 def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
-    """The content of one ``[mutant.NAME]`` for each mutant of a module.
-
-    Raises:
-        ManifestError: there is no such module.
-        PinError: it has another number of mutants than is pinned.
+    """The content of one ``[mutant.NAME]`` for each mutant of a module. Raises ManifestError if there is no
+    such module; PinError if it has another number of mutants than is pinned.
     """
     try:
         found = mutants_of(listed.module)

@@ -19,16 +19,10 @@ FORM = "tidemark claims 1"
 
 
 class Pin(Strict):
-    """One line of the lock.
-
-    Attributes:
-        digest: of the tree.
-        wording: digest of the tree in the words of the language; of a variant, of what differs from its base.
-            Empty if it is not known: the file is in the form before locks.
-        id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
-            ``reading`` and the reference of a reading.
-        kind: of a property; empty for all else.
-        adds: of a variant, the properties that it declares beyond those of its base: kind and id of each.
+    """One line of the lock. ``digest``: of the tree. ``wording``: digest of the tree in the words of the
+    language; of a variant, of what differs from its base; empty in the form before locks. ``id``: a
+    property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or ``reading``
+    and a reference. ``adds``: kind and id of the properties that a variant declares beyond those of its base.
     """
 
     digest: str

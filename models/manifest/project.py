@@ -27,10 +27,8 @@ class Project(Strict):
 
 
 def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """The given manifest files, else those of the project in which this process works; each once.
-
-    Raises ManifestError if there is none, if the project's table is wrong, or if a path in it leads to
-    nothing.
+    """The given manifest files, else those of the project in which this process works; each once. Raises
+    ManifestError if there is none, or the project's table is wrong.
     """
     files = [path for one in given for path in (manifest_files() if one == SUITE else (one,))]
     found = files or project_manifests(Path.cwd())

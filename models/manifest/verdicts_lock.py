@@ -36,13 +36,9 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Locked:
-    """What the lock says of one entry.
-
-    Attributes:
-        counts: by name.
-        vacuous: ids of vacuity verdicts that are refuted, compared exactly; of an instance also the witnesses
-            that it does not reach.
-        reached: witnesses that a program reaches, beside those that its entry names.
+    """What the lock says of one entry. ``vacuous``: ids of vacuity verdicts that are refuted, compared
+    exactly; of an instance also the witnesses that it does not reach. ``reached``: witnesses that a program
+    reaches, beside those that its entry names.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)

@@ -128,10 +128,8 @@ def reach(first: Any, target: Any, allowed: Any, sources: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def components(first: Any, target: Any, allowed: Any) -> Any:
-    """Strongly connected components of the ``allowed`` states: the component of each state (-1: not
-    allowed), their number.
-
-    Tarjan's algorithm with explicit stacks.
+    """Component of each state (-1: not ``allowed``), and their number: Tarjan's algorithm with explicit
+    stacks.
     """
     size = first.size - 1
     component = np.full(size, -1, dtype=np.int32)

@@ -38,8 +38,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Sample:
-    """The results of the walks. ``runs``: for each refuted claim or reached witness one run, by property id;
-    it need not be shortest. ``stuck``: a run to a state without an enabled step.
+    """The results of the walks. ``runs``: for each refuted claim or reached witness one run, by id, not the
+    shortest. ``stuck``: a run to a state without an enabled step.
     """
 
     kernel: Kernel
@@ -160,9 +160,8 @@ def simulate(
     seed: int = 0,
     watch: Callable[[int, float], None] = _unseen,
 ) -> Sample:
-    """Walk until the budget is used up. ``watch`` gets the visits so far and their number a second.
-
-    Raises ValueError for a budget of no visits or no steps, or an instance without an initial state.
+    """Walk until the budget is used up; ``watch`` gets the visits so far and their number a second. Raises
+    ValueError for a budget of nothing, or an instance without an initial state.
     """
     budget = budget if budget is not None else Budget()
     if budget.visits < 1 or budget.depth < 1:

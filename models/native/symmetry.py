@@ -43,8 +43,8 @@ def _image(  # noqa: PLR0917 - a compiled loop takes plain positional arrays
     tables: Any,
     out: Any,
 ) -> None:
-    """The image of one row. A move takes masked bits from a word to a word by a rotation; where the value
-    itself is an element, a table gives the new one.
+    """The image of one row. A move takes masked bits from a word to a word by a rotation; a table renames
+    elements.
     """
     for k in range(words):
         out[k] = 0
@@ -96,9 +96,8 @@ def _fixing(  # noqa: PLR0917 - see above
 
 
 class Symmetry:
-    """All renamings of the elements of some sorts of an instance.
-
-    Raises SymmetryError if the sorts are not opaque there, or have too many permutations.
+    """All renamings of the elements of some sorts of an instance. Raises SymmetryError if the sorts are not
+    opaque there, or have too many permutations.
     """
 
     def __init__(self, kernel: Kernel, sorts: Sequence[str]) -> None:

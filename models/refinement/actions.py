@@ -23,14 +23,9 @@ FILE = "actions.toml"
 
 
 class Row(Strict):
-    """One row: actions that are one section of code, or follow one another within one.
-
-    Attributes:
-        actions: names of the specification's actions.
-        note: what limits the row to some of their cases.
-        section: the code.
-        before: the await before it.
-        original: the place in the original, with its source.
+    """One row: actions that are one section of code, or follow one another within one. ``note`` limits the
+    row to some of their cases; ``before``: the await before the section; ``original``: the place in the
+    original, with its source.
     """
 
     actions: tuple[str, ...] = Field(min_length=1)

@@ -108,12 +108,7 @@ class Allowed:
 
 
 class EventTable:
-    """The rows of one protocol, asked by events.
-
-    Args:
-        rows: the rows.
-        params: the parameters of each action, by name.
-    """
+    """The rows of one protocol, asked by events. ``params``: the parameters of each action."""
 
     def __init__(self, rows: tuple[EventRow, ...], params: Mapping[str, tuple[str, ...]]) -> None:
         self._rows = [(row, _pattern(row.label), _pattern(row.by)) for row in rows]

@@ -53,9 +53,7 @@ Key = tuple[Hashable, ...]
 
 
 def digest(key: Hashable) -> bytes:
-    """Return 16 bytes for a declared state: equal in every process, different with overwhelming
-    probability.
-    """
+    """Return 16 bytes for a declared state: equal in every process, most likely different for others."""
     return hashlib.blake2b(repr(key).encode(), digest_size=16).digest()
 
 
@@ -165,8 +163,8 @@ def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
 
 
 def _wrapped(waiting: Any) -> "Suspendable | None":
-    """What an object drives that a coroutine awaits: one step of an asynchronous generator, the iterator of a
-    coroutine. A future drives nothing.
+    """What drives an awaited object: a step of an asynchronous generator, the iterator of a coroutine; None:
+    a future.
     """
     if isinstance(waiting, asyncio.Future):
         return None
@@ -192,9 +190,7 @@ def _awaits(one: "Suspendable") -> Any:
 
 
 def _place(one: "Suspendable", shown: set[int]) -> Key:
-    """Where a coroutine or generator is suspended, and what it refers to there: its locals, cells and
-    evaluation stack.
-    """
+    """Where a coroutine or generator is suspended, and what it refers to there: locals, cells and stack."""
     frame = _frame(one)
     return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
 

@@ -79,8 +79,8 @@ _BETWEEN = re.compile(r"[\s,;]|\b(?:and|to)\b")
 
 
 def labels_in(text: str, *, parts: Parts | None = None) -> tuple[Label, ...]:
-    """All labels of a text, each once, in the order of an index. ``parts``: names of parts of seeds, which
-    are labels too when they follow their seed (``seed 002, tick``).
+    """All labels of a text, each once, in order. ``parts``: names of parts of seeds, labels too (``seed 002,
+    tick``).
     """
     return tuple(sorted({found.label for found in _scan(text, parts or {})}, key=lambda label: label.key))
 

@@ -173,10 +173,9 @@ ChoiceKey = tuple[Expr, tuple[tuple[str, str], ...], Copies]
 
 
 class Encoder:
-    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements.
-
-    A term depends on its expression alone, not on earlier ones: bound variables are numbered within the term,
-    and a choice is named by its definition.
+    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements. A
+    term depends on its expression alone: bound variables are numbered within it, and a choice is named by its
+    definition.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -343,7 +342,7 @@ class Encoder:
 
     def _nowhere(self, body: Expr, env: dict[str, Z3], value: Z3, given: list[Z3]) -> Z3:
         """No value that satisfies ``given`` has the property. If it says that an element exists, one
-        quantifier ranges over both: the solver can then use an equality.
+        quantifier ranges over both, so that the solver can use an equality.
         """
         bound = [value]
         if isinstance(body, Quantified) and body.kind == "exists" and not _finite(body.binders):

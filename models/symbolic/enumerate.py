@@ -1,7 +1,5 @@
-"""The states of a small instance, found by Z3 from the first-order encoding: a second opinion on the
-interpreter.
-
-Slow by design: every successor is a model of the formulas of the proofs, with the ranges of the instance.
+"""The states of a small instance, found by Z3 from the formulas of the proofs with the ranges of the
+instance: a second opinion on the interpreter, slow by design.
 """
 
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
-"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance's
-domains.
-
-It finds small counterexamples to induction and short runs, which the interpreter replays.
+"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance. It
+finds small counterexamples to induction and short runs, which the interpreter replays.
 """
 
 import itertools

@@ -33,10 +33,8 @@ _SWITCH = "assume "
 
 @dataclass(frozen=True)
 class SmallModel:
-    """A state of a small instance, and a step from it after which the claim fails.
-
-    Without a step: an initial state in which it fails. ``after`` is None if the state after is no state
-    of the type.
+    """A state of a small instance, and a step from it after which the claim fails; without a step an initial
+    state in which it fails. ``after`` is None if the state after is no state of the type.
     """
 
     instance: Instance
@@ -86,9 +84,8 @@ def is_true(model: Any, bit: Bit) -> bool:
 
 
 def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[Bit]]) -> Any:
-    """The model that grants each entry in turn the first of its wishes that is still possible.
-
-    It depends on the formulas alone, not on earlier queries. The last check must have been ``sat``.
+    """The model that grants each entry in turn the first of its wishes that is still possible. It depends on
+    the formulas alone. The last check must have been ``sat``.
     """
     model, fixed = solver.model(), list[Bit]()
     for entry in wishes:
@@ -146,8 +143,8 @@ class Hints:
 
     @cached_property
     def possible(self) -> bool:
-        """Whether some constants within the bounds satisfy the assumptions. If none do, every claim follows
-        here, which proves nothing of larger instances.
+        """Whether some constants within the bounds satisfy the assumptions. Else every claim follows here,
+        and proves nothing.
         """
         return bool(self._check(()) == z3.sat)
 
@@ -222,10 +219,8 @@ class Hints:
         return self._solver.check(*(self._switches[name] for name in names), *further)
 
     def _core(self, usable: Sequence[str], obligation: Obligation) -> frozenset[str]:
-        """Lemmas that suffice and of which none can be left out; the claim itself is tried last.
-
-        Lemmas that the last answer did not need are left out without a query. The result is the same as if
-        each were asked about.
+        """Lemmas that suffice and of which none can be left out; the claim itself is tried last. Those that
+        the last answer did not need are left out without a query, with the same result.
         """
         kept = [name for name in usable if name != obligation.claim]
         kept += [obligation.claim] if obligation.claim in usable else []

@@ -108,9 +108,8 @@ class Writer:
         return closed("(", block, ")") if block[0].startswith("!") else block
 
     def short(self, node: Expr, scope: Scope) -> str:
-        """The expression on one line, as a macro of its own where it is long.
-
-        A line end inside a statement may end the statement: Spin puts a semicolon where one could stand.
+        """The expression on one line, as a macro of its own where it is long: Spin may end a statement at a
+        line end.
         """
         block = self.expr(node, scope)
         if len(block) == 1:

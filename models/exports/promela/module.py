@@ -20,9 +20,7 @@ INITIAL_LIMIT = 2_000
 
 def flags(spec: Spec) -> dict[str, Property]:
     """The hidden flags of a model: a flag falls, with a failed assertion, when its property is decided.
-
-    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached. Liveness
-    properties have none.
+    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached.
     """
     return {
         f"{short_name(prop)}_{'unseen' if prop.kind == 'reachable' else 'holds'}": prop

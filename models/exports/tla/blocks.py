@@ -16,8 +16,8 @@ def conjuncts(node: Expr) -> tuple[Expr, ...]:
 
 
 def condition(block: Block, node: Expr) -> Block:
-    """A guard. TLC takes the parts of a disjunction or of an existential quantifier for different steps,
-    and counts a successor for each; ``= TRUE`` makes them one Boolean.
+    """A guard. TLC counts a successor for each part of a disjunction or of an existential quantifier; ``=
+    TRUE`` makes them one Boolean.
     """
     branches = isinstance(node, Quantified) or (isinstance(node, Apply) and node.op in _BRANCHING)
     return closed("(", block, ") = TRUE") if branches else block

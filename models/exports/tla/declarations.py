@@ -59,9 +59,8 @@ def _is_plain(value: Expr) -> bool:
 
 
 class Declarations:
-    """``marks``: some action may change a map outside, so there is the variable ``beyond``.
-
-    ``constants`` are name and value of the configuration's constants; they are known after ``text``.
+    """``marks``: some action may change a map outside, so there is the variable ``beyond``. ``constants``:
+    name and value of the configuration's constants, known after ``text``.
     """
 
     def __init__(self, instance: Instance, writer: Writer, *, marks: bool) -> None:

@@ -15,9 +15,7 @@ from tidemark.spec.language.spec import Spec
 
 @dataclass(frozen=True)
 class TlaModule:
-    """``name``: module and file name. ``safety`` and ``liveness`` are two configurations of TLC; the second
-    one is empty if there is no liveness property.
-    """
+    """A module, and configurations of TLC; that of ``liveness`` is empty without liveness claims."""
 
     name: str
     text: str

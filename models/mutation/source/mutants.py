@@ -19,10 +19,8 @@ from tidemark.models.mutation.source.expressions import expression_edits
 
 @dataclass(frozen=True)
 class SourceMutant:
-    """One function made wrong.
-
-    file: below the root. function: its qualified name. line: which statement must run to make a difference.
-    before, after: the first lines of the function that differ, as text.
+    """One function made wrong. ``file``: below the root. ``line``: which statement must run to make a
+    difference. ``before``, ``after``: what differs, as text.
     """
 
     id: str

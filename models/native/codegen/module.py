@@ -63,8 +63,8 @@ def violation(prop: Property) -> Expr:
 
 
 def kernel_modules(instance: Instance, codec: Codec) -> tuple[str, ...]:
-    """LLVM texts of a kernel, one module for each function: ``expand`` calls those of the actions, and
-    ``check`` is the last. A function is named by its text, so that kernels share those that are the same.
+    """LLVM texts of a kernel, a module for each function: those of the actions, ``expand``, which calls them,
+    and ``check``. A function is named by its text, so that kernels share those that are the same.
     """
     layout, shape = plan(instance), Shape(instance)
     claims = [Claim(index, prop) for index, prop in enumerate(layout.step_claims)]

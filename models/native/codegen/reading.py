@@ -32,10 +32,8 @@ def span(domain: Domain) -> tuple[int, int]:
 
 
 class StateAccess:
-    """Writes reads of packed words at the present place of a function.
-
-    ``before`` and ``after`` name the words of the two states. Values written once are used again where they
-    dominate.
+    """Writes reads of packed words at the present place of a function. ``before`` and ``after`` name the
+    words of the two states. Values written once are used again where they dominate.
     """
 
     def __init__(

@@ -1,7 +1,5 @@
-"""Scalar operations with the interval of each value, so that bound checks and constants fold away during the
-writing.
-
-Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
+"""Scalar operations with intervals of values, so that bound checks and constants fold away during the
+writing. Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
 """
 
 from collections.abc import Sequence

@@ -121,7 +121,6 @@ class SearchResult:
 
     def hit(self, prop: Property) -> Hit | None:
         """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
-
         Raises KeyError for a claim that this search does not decide.
         """
         if self.reduction is not None and prop not in self.reduction.claims:

@@ -46,9 +46,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Done:
-    """The results of a round. ``last``: the end of the rows that were expanded and entered (none of them if
-    it equals the first row: no room). ``stuck``: states without an enabled step. ``broken``: for each broken
-    invariant the first state.
+    """The results of a round. ``last``: the end of the rows that were entered (the first row: no room).
+    ``stuck``: states without an enabled step. ``broken``: each broken invariant with the first state.
     """
 
     last: int
@@ -60,8 +59,7 @@ class Done:
 @dataclass
 class Chunk:
     """States ``first`` .. ``last - 1`` of a level, and their results: ``count`` successors, of which
-    ``entered`` were entered; step claims that were not decided before; states without a step; broken
-    invariants.
+    ``entered`` were entered; newly decided step claims; states without a step; broken invariants.
     """
 
     first: int

@@ -61,11 +61,9 @@ class Rows:
 
 
 class Visited:
-    """Visited states with their parents and the steps that reached them first.
-
-    ``capacity`` states are reserved at once; memory is taken only as states come. ``front``: for rows that
-    several workers enter at the same time, the number of chunks and the rows of each (see ``merge``).
-    Raises MemoryError if not even the reservation succeeds.
+    """Visited states with their parents and the steps that reached them first. ``capacity`` states are
+    reserved at once; memory is taken as states come. ``front``: chunks, and rows of each, that workers enter
+    together (see ``merge``). Raises MemoryError if the reservation fails.
     """
 
     def __init__(

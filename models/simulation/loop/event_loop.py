@@ -61,17 +61,11 @@ def _fresh() -> dict[str, object]:
 
 
 class ControlledLoop(asyncio.BaseEventLoop):
-    """An event loop whose callbacks wait in lanes until the next event is picked.
-
-    Attributes:
-        current: the lane whose code runs now.
-        clock_bit: bit that stands for the common clock in footprints; 0 when each process has its own.
-        reads: objects that the present step has read so far.
-        writes: objects that the present step has written so far.
-        cancelled: a callback was cancelled, which may be among the ready ones.
-        complaints: what asyncio's exception handler was told, and misuse that the program might swallow.
-        clock_read: the program has asked what time it is.
-        start_thread: starts a function with arguments in an executor; None: executors are refused.
+    """An event loop whose callbacks wait in lanes until the next event is picked. ``current``: the lane whose
+    code runs now. ``clock_bit``: of the common clock in footprints; 0 when each process has its own.
+    ``reads``, ``writes``: objects of the present step. ``cancelled``: a callback was, which may be ready.
+    ``complaints``: what the exception handler was told, and misuse that the program might swallow.
+    ``start_thread``: None refuses executors.
     """
 
     current: Lane

@@ -36,15 +36,9 @@ class Carried(Protocol):
 
 
 class Event:
-    """One thing that may happen next.
-
-    Attributes:
-        label: name, the same in every execution that has the same history of the process concerned.
-        lane: the lane whose code runs when the event fires.
-        fire: what happens. Runs with the lane of the event as the current one.
-        fault: whether firing spends a fault budget.
-        owner: name of the task that waits for it, where one does.
-        message: the message that is delivered, answered or lost, where it is one.
+    """One thing that may happen next. ``label``: the same in every execution with the same history of the
+    process concerned. ``fire`` runs with ``lane`` as the current one. ``fault``: firing spends a budget.
+    ``owner``: name of the task that waits for it. ``message``: what is delivered, answered or lost.
     """
 
     __slots__ = ("fault", "fire", "label", "lane", "message", "owner")
@@ -71,11 +65,8 @@ class Event:
 
 
 class LaneHandle(asyncio.Handle):
-    """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode.
-
-    Attributes:
-        serial: how many callbacks of its process were scheduled before it, and one more; set where a history
-            is recorded.
+    """A ready callback, without a trace of where it was scheduled. ``serial``: its number among those of its
+    process, where a history is recorded.
     """
 
     __slots__ = ("serial",)
@@ -108,10 +99,8 @@ _apart = itertools.count()
 
 
 class LaneTask(asyncio.Task[Any]):
-    """A task whose hash is its number in its lane.
-
-    Sets of tasks, as ``asyncio.wait`` returns them and ``TaskGroup`` keeps them, then have the same order in
-    every execution with the same history. By default it would depend on addresses in memory.
+    """A task whose hash is its number in its lane: sets of tasks (``asyncio.wait``, ``TaskGroup``) have the
+    same order in every execution with the same history, and not that of addresses.
     """
 
     number = 0
@@ -235,10 +224,8 @@ class Lane:
 
     def out_of_reach(self, task: "asyncio.Task[Any] | None") -> bool:
         """Tell whether a shield keeps cancellations from a task: from the one that it was put over, and from
-        those that this one starts, for as long as it runs.
-
-        ``asyncio.shield`` hands out a future, which is what a cancelled waiter cancels. Only the program
-        itself can cancel the task inside: by a handle that it has kept, or by a wait without a shield.
+        those that this one starts. A cancelled waiter cancels the future that ``asyncio.shield`` hands out;
+        only the program itself can cancel the task inside.
         """
         while task is not None and id(task) not in self.shielded:
             task = self.starters.get(id(task))

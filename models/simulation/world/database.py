@@ -26,12 +26,8 @@ _MEMORY = "/dev/shm"  # noqa: S108  # a folder in memory, where there is one
 
 
 class DatabaseFile:
-    """One SQLite file that connections of several processes share.
-
-    Args:
-        world: the world of the execution.
-        name: of the file, in observations.
-        changed: told of each task whose transaction has changed the file, and of what was committed before.
+    """One SQLite file that connections of several processes share. ``changed`` is told of each task whose
+    transaction has changed the file, and of what was committed before.
     """
 
     def __init__(
@@ -84,12 +80,8 @@ class DatabaseFile:
         return self._kept if self._kept is not None else self.copy()
 
     def look(self, task: str, *, wrote: bool, forces: bool) -> None:
-        """Look whether something was committed.
-
-        Args:
-            task: who has done it.
-            wrote: its transaction has written, if only what was there before.
-            forces: a commit is forced to the disk.
+        """Look whether something was committed by a task. ``wrote``: its transaction has written, if only
+        what was there before. ``forces``: a commit is forced to the disk.
         """
         assert self._observer is not None
         (version,) = self._observer.execute("PRAGMA data_version").fetchone()
@@ -309,10 +301,9 @@ class DatabaseSnapshot(DirectDatabase):
 
 
 class outside:  # noqa: N801  # reads as what it says
-    """``with outside():`` the world itself, not the program in it, uses the machine.
-
-    No generator: those end with an exception that is handled, which leaves its trace in the frame of the
-    coroutine that is running, and would tell equal states apart.
+    """``with outside():`` the world itself, not the program in it, uses the machine. A generator would leave
+    the trace of its last exception in the frame of the coroutine that is running, and tell equal states
+    apart.
     """
 
     def __enter__(self) -> None:

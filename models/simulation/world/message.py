@@ -7,16 +7,10 @@ from tidemark.models.simulation.loop.lane import Lane
 
 
 class Message:
-    """A request under way, being handled, or answered.
-
-    Attributes:
-        answer: the answer in words, once there is one.
-        copy: it is a copy of another request: no fault meets it.
-        copies: how many copies it has.
-        expects_reply: it is a call, even if its caller no longer waits for the answer.
-        title: sender, number in the sender, destination and method: unique and history-determined.
-        state: "sent", "handled", "answered" or "gone".
-        waiting: future of the caller; None for a one-way message and for a caller that gave up or died.
+    """A request under way, being handled, or answered. ``copy``: no fault meets it; ``copies``: how many it
+    has. ``expects_reply``: it is a call, even if its caller no longer waits. ``title``: unique and determined
+    by the history. ``state``: "sent", "handled", "answered" or "gone". ``waiting``: future of a caller that
+    waits.
     """
 
     __slots__ = (

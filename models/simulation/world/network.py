@@ -44,9 +44,7 @@ class Network:
         self._links.clear()
 
     def _check_links(self) -> None:
-        """Complain about links of processes that do not exist. They all exist when the first message is
-        sent.
-        """
+        """Complain about links of processes that do not exist when the first message is sent."""
         self._checked = True
         for name in self._links.names():
             if name not in self._world.lanes:
@@ -58,9 +56,8 @@ class Network:
         self._links.order((source, destination))
 
     def in_flight(self) -> dict[str, tuple[str, str, tuple[Any, ...], str]]:
-        """Return each message that is not gone: object name -> (destination, method, arguments, state).
-
-        The keys are names of mediated objects, so that the result may be part of an observation.
+        """Return each message that is not gone: (destination, method, arguments, state) by the name of its
+        mediated object, so that the result may be part of an observation.
         """
         return {
             f"message {title}": (message.destination, message.method, message.arguments, message.state)

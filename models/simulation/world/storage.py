@@ -36,12 +36,8 @@ class Orphan(NamedTuple):
 
 
 class Store:
-    """A durable map that several processes share.
-
-    Args:
-        world: the world of the execution.
-        name: name of the store.
-        remote: an operation under way takes effect even if the process that began it crashes meanwhile.
+    """A durable map that several processes share. ``remote``: an operation under way takes effect even if the
+    process that began it crashes meanwhile.
     """
 
     def __init__(self, world: Environment, name: str, *, remote: bool) -> None:
@@ -69,11 +65,8 @@ class Store:
         return f"store {self._name}/{key}"
 
     async def put(self, key: str, value: Any) -> None:
-        """Store a value under a key.
-
-        Raises:
-            StorageFailedError: it had no effect, or a part of the value is under the key.
-            StorageUnknownError: it took effect, but that is not known.
+        """Store a value under a key. Raises StorageFailedError: it had no effect, or left a part of the
+        value; StorageUnknownError: it took effect, but that is not known.
         """
         kept = isolate(value)
 
@@ -132,13 +125,8 @@ class Store:
         keys: Sequence[str],
         remote: bool | None = None,
     ) -> T:
-        """Read and write some keys in one step, as a compare-and-swap does. Return what ``change`` returns.
-
-        Args:
-            title: what it does, in words.
-            change: is given the content; puts immutable values into it, and only under ``keys``.
-            keys: what it may read or write.
-            remote: as for the store, for this one operation.
+        """Read and write some ``keys`` in one step, as a compare-and-swap does. Return what ``change``
+        returns: it is given the content, and puts immutable values into it. ``remote``: as for the store.
         """
         bits = self._keys_bit
         for key in keys:
@@ -220,9 +208,7 @@ class Store:
                 del world.faults[label]
 
     def caller_died(self, lane: Lane) -> None:
-        """Let what a dead process began in a remote store take effect at any later time; forget it
-        otherwise.
-        """
+        """Let what a dead process began in a remote store take effect later; forget it otherwise."""
         orphans = [orphan for orphan in self._orphans if orphan.lane is lane]
         self._orphans = [orphan for orphan in self._orphans if orphan.lane is not lane]
         for _, label, effect, tear in (orphan[:4] for orphan in orphans if orphan.remote):
@@ -297,9 +283,7 @@ class Disk:
         await self._world.operation("sync", effect)
 
     def crash_outcomes(self) -> list[tuple[str, Callable[[], None]]]:
-        """Return what a crash may leave behind: every prefix of the unsynced records, the last one torn or
-        whole.
-        """
+        """Return what a crash may leave: every prefix of the unsynced records, the last one torn or whole."""
         volatile = len(self._records) - self._synced
         if not volatile:
             return []
