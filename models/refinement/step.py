@@ -335,12 +335,10 @@ class StepChecker:
         broken = self.broken(after, lemmas=self._sound)
         if broken is None and not self._sound:
             broken = self._broken_by(before, after)
-        if broken is not None:
-            return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
-        found = self.between(before, after)
+        found = self.between(before, after) if broken is None else ()
         if found:
             return Matched(found[0])
-        broken = self._broken_by(before, after)
+        broken = broken or self._broken_by(before, after)
         if broken is not None:
             return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
         return Refuted(

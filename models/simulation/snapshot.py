@@ -32,6 +32,8 @@ from tidemark.models.simulation.settings import ClockOrder
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
 
+_PREFIXES = {types.CoroutineType: "cr", types.AsyncGeneratorType: "ag", types.GeneratorType: "gi"}
+"""By type the beginning of the names of its attributes."""
 SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 Suspendable: TypeAlias = (
     "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
@@ -172,21 +174,14 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
 
 
 def _frame(one: "Suspendable") -> types.FrameType | None:
-    match one:
-        case types.CoroutineType():
-            return one.cr_frame
-        case types.AsyncGeneratorType():
-            return one.ag_frame
-    return one.gi_frame
+    frame: types.FrameType | None = getattr(one, f"{_PREFIXES[type(one)]}_frame")
+    return frame
 
 
 def _awaits(one: "Suspendable") -> Any:
-    match one:
-        case types.CoroutineType():
-            return one.cr_await
-        case types.AsyncGeneratorType():
-            return one.ag_await
-    return one.gi_yieldfrom
+    return getattr(
+        one, "gi_yieldfrom" if isinstance(one, types.GeneratorType) else f"{_PREFIXES[type(one)]}_await"
+    )
 
 
 def _place(one: "Suspendable", shown: set[int]) -> Key:

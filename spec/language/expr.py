@@ -203,6 +203,13 @@ def binders_of(node: Expr) -> tuple[Local, ...]:
     return (node.binder,) if isinstance(node, Choose) else ()
 
 
+def rebind(node: Expr, binders: tuple[Local, ...]) -> Expr:
+    """``node`` with other variables bound, in the order of ``binders_of``; itself if it binds none."""
+    if isinstance(node, MapComprehension | Quantified):
+        return replace(node, binders=binders)
+    return replace(node, binder=binders[0]) if isinstance(node, Choose) else node
+
+
 def walk(node: Expr) -> Iterator[Expr]:
     """All nodes of the tree, parents first."""
     stack = [node]

@@ -28,13 +28,6 @@ def bracket(block: Block) -> Block:
     return closed("(", block, ")")
 
 
-def assignment(head: str, block: Block) -> Block:
-    """``head block``, with further lines in the column of the first."""
-    if len(block) == 1:
-        return [f"{head} {block[0]}"]
-    return after(f"{head} ", block)
-
-
 def bullets(parts: Sequence[Block]) -> Block:
     """A conjunction with one part a line, even if it is short."""
     return [line for part in parts for line in after("/\\ ", part)]

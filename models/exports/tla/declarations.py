@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.models.exports.text.layout import Block, headed, indented, joined
-from tidemark.models.exports.tla.blocks import assignment, bullets, condition, conjuncts, tuple_of
+from tidemark.models.exports.text.layout import Block, after, headed, indented, joined
+from tidemark.models.exports.tla.blocks import bullets, condition, conjuncts, tuple_of
 from tidemark.models.exports.tla.expressions import Writer
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
@@ -209,10 +209,10 @@ class Declarations:
     def _value(self, variable: Variable, given: Given) -> Block:
         name = self.writer.names.declare(variable.name)
         if not given.binders:
-            return assignment(f"{name} =", self.writer.closed(given.value, {}))
+            return after(f"{name} = ", self.writer.closed(given.value, {}))
         heads, scope = self.writer.bind(given.binders, {})
         body = self.writer.expr(given.value, scope)
-        return assignment(f"{name} =", headed(f"[{', '.join(heads)} |->", body, closing="]"))
+        return after(f"{name} = ", headed(f"[{', '.join(heads)} |->", body, closing="]"))
 
     def bounds(self) -> list[str]:
         """A condition of every state that counts; empty if no step can leave the bounds."""

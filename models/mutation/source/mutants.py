@@ -13,7 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.models.mutation.source.blocks import statement_edits
-from tidemark.models.mutation.source.edits import Edit, Function, statements
+from tidemark.models.mutation.source.edits import Edit, Function
 from tidemark.models.mutation.source.expressions import expression_edits
 
 
@@ -157,8 +157,3 @@ def _fields(node: ast.ClassDef) -> dict[str, list[str]]:
         name: [other for other in (*names[place + 1 :], *names[:place]) if types[other] == types[name]]
         for place, name in enumerate(names)
     }
-
-
-def lines_of(function: Function) -> frozenset[int]:
-    """First lines of the statements of a function."""
-    return frozenset(statement.lineno for _, statement in statements(function))

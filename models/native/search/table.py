@@ -132,16 +132,6 @@ class Visited:
             low, high = (middle, high) if self._spans[middle][0] <= number else (low, middle)
         return self._spans[low][1] + int(self.links[number]) // self.step_count
 
-    @property
-    def fresh_by_step(self) -> NDArray[np.int64]:
-        """States that each step was the first to reach."""
-        total = np.zeros(self.step_count, dtype=np.int64)
-        block = 1 << 20
-        for first in range(self.initial, self.count, block):
-            part = self.links[first : first + block] % np.uint32(self.step_count)
-            total += np.bincount(part, minlength=self.step_count)
-        return total
-
     def has_room(self, rows: int) -> bool:
         """Is there room for so many rows even if all of them are new?"""
         return self.count + rows <= self.capacity

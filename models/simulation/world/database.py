@@ -59,7 +59,7 @@ class DatabaseFile:
     def directly(self) -> Iterator["DirectDatabase"]:
         """A connection without steps, for what is done before the program begins."""
         with outside():
-            database = DirectDatabase(self._connect())
+            database = DirectDatabase(self.opened())
             try:
                 yield database
             finally:
@@ -98,7 +98,7 @@ class DatabaseFile:
 
     def _observe(self) -> None:
         with outside():
-            self._observer = self._connect()
+            self._observer = self.opened()
             (self._version,) = self._observer.execute("PRAGMA data_version").fetchone()
 
     def released(self) -> None:
@@ -147,7 +147,7 @@ class DatabaseFile:
             self._close()
             for file in self._folder.iterdir():
                 file.unlink()
-            again = self._connect()
+            again = self.opened()
             self.forced().backup(again)
             again.close()
             self._observe()
@@ -177,12 +177,13 @@ class DatabaseFile:
             self._observer.close()
             self._observer = None
 
-    def _connect(self) -> sqlite3.Connection:
+    def opened(self) -> sqlite3.Connection:
+        """A real connection."""
         return sqlite3.connect(self.path, isolation_level=None, timeout=0, check_same_thread=False)
 
     def _copied(self) -> sqlite3.Connection:
         with outside():
-            source, copy = self._connect(), sqlite3.connect(":memory:", isolation_level=None)
+            source, copy = self.opened(), sqlite3.connect(":memory:", isolation_level=None)
             source.backup(copy)
             source.close()
             return copy
@@ -262,9 +263,7 @@ class DatabaseConnection:
     def _run(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with outside():
             if self.connection is None:
-                self.connection = sqlite3.connect(
-                    self._file.path, isolation_level=None, timeout=0, check_same_thread=False
-                )
+                self.connection = self._file.opened()
             if not self.in_transaction:
                 self._file.copy()
             return self.connection.execute(statement, values).fetchall()

@@ -76,20 +76,6 @@ class Store:
 
         await self._perform(f"put {self._name}/{key}", lambda: write(kept), tear=lambda: write(TORN))
 
-    async def put_if_absent(self, key: str, value: Any) -> bool:
-        """Store a value unless the key exists. Return whether it was stored."""
-        kept = isolate(value)
-
-        def effect() -> bool:
-            if key in self._content:
-                self._world.touch(reads=self._bit(key))
-                return False
-            self._world.touch(writes=self._bit(key) | self._keys_bit)
-            self._content[key] = kept
-            return True
-
-        return await self._perform(f"put-if-absent {self._name}/{key}", effect)
-
     async def get(self, key: str) -> Any:
         """Return the value under a key, or None."""
 
@@ -166,33 +152,24 @@ class Store:
             clear()
             settle(future, effect)
 
-        def fail() -> None:
-            self._spend(FaultKind.STORAGE_FAILURE)
-            clear()
-            if not future.done():
-                future.set_exception(StorageFailedError(f"{title} failed"))
+        def offer(kind: FaultKind, verb: str, error: OSError, part: Callable[[], object] | None) -> None:
+            def fire() -> None:
+                self._spend(kind)
+                clear()
+                if part is not None:
+                    part()
+                if not future.done():
+                    future.set_exception(error)
 
-        def unknown() -> None:
-            self._spend(FaultKind.STORAGE_LOST_ACK)
-            clear()
-            effect()
-            if not future.done():
-                future.set_exception(StorageUnknownError(f"the outcome of {title} is unknown"))
-
-        def torn() -> None:
-            self._spend(FaultKind.STORAGE_TORN)
-            clear()
-            if tear is not None:
-                tear()
-            if not future.done():
-                future.set_exception(StorageFailedError(f"{title} failed half-way"))
+            self._offer_fault(kind, f"{verb} {label}", lane, fire)
 
         self._orphans.append(orphan)
         world.events[label] = Event(label, lane, done)
-        self._offer_fault(FaultKind.STORAGE_FAILURE, f"fail {label}", lane, fail)
-        self._offer_fault(FaultKind.STORAGE_LOST_ACK, f"unknown {label}", lane, unknown)
+        offer(FaultKind.STORAGE_FAILURE, "fail", StorageFailedError(f"{title} failed"), None)
+        unknown = StorageUnknownError(f"the outcome of {title} is unknown")
+        offer(FaultKind.STORAGE_LOST_ACK, "unknown", unknown, effect)
         if tear is not None:
-            self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", lane, torn)
+            offer(FaultKind.STORAGE_TORN, "tear", StorageFailedError(f"{title} failed half-way"), tear)
         return await future
 
     def _offer_fault(self, kind: FaultKind, label: str, lane: Lane, action: Callable[[], None]) -> None:
