@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.pins import lock_file, locked_lines
 
 FORM = "tidemark verdicts 1"
 """The first words of a lock: the version of its form."""
@@ -48,9 +49,7 @@ class Locked:
 
 def verdicts_file(manifest: Path) -> Path:
     """``verdicts.lock`` beside ``manifest.toml``; ``NAME.verdicts.lock`` beside ``NAME.toml``."""
-    return manifest.with_name(
-        "verdicts.lock" if manifest.stem == "manifest" else f"{manifest.stem}.verdicts.lock"
-    )
+    return lock_file(manifest, "verdicts.lock")
 
 
 def verdicts_text(name: str, lines: Iterable[tuple[Place, Locked]]) -> str:
@@ -66,16 +65,8 @@ def verdicts_text(name: str, lines: Iterable[tuple[Place, Locked]]) -> str:
 
 def read_verdicts(path: Path) -> dict[Place, Locked]:
     """The lines of a lock; none if there is no file. Raises ManifestError for anything else than a lock."""
-    try:
-        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise _error(path, f"cannot be read: {error}") from error
-    if not head.startswith(f"# {FORM}:"):
-        raise _error(path, f"begins with {head[:40]!r}, not with '# {FORM}:': it has another version's form")
     found: dict[Place, Locked] = {}
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(locked_lines(path, FORM, remedy=_REMEDY) or (), 2):
         match = _LINE.fullmatch(line)
         if match is None:
             raise _error(path, f"line {number} is no entry with counts: {line[:60]!r}")
@@ -137,6 +128,8 @@ def _with(entry: Mapping[str, Any], locked: Locked, *, file: str) -> dict[str, A
     return found
 
 
+_REMEDY = "restore it; or remove it, and  tidemark pin --counts  writes it"
+
+
 def _error(path: Path, message: str) -> ManifestError:
-    remedy = "restore it; or remove it, and  tidemark pin --counts  writes it"
-    return ManifestError(message, file=path.name, remedy=remedy)
+    return ManifestError(message, file=path.name, remedy=_REMEDY)
