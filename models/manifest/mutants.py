@@ -1,8 +1,5 @@
 """Entries for the mutants that the modules listed in a manifest declare."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, TypeAdapter
@@ -34,11 +31,8 @@ MODULES = TypeAdapter(tuple[MutantModule, ...])
 
 
 def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
-    """The content of one ``[mutant.NAME]`` for each mutant of a module.
-
-    Raises:
-        ManifestError: there is no such module.
-        PinError: it has another number of mutants than is pinned.
+    """The content of one ``[mutant.NAME]`` for each mutant of a module. Raises ManifestError if there is no
+    such module; PinError if it has another number of mutants than is pinned.
     """
     try:
         found = mutants_of(listed.module)
@@ -55,14 +49,4 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
 
 
 def _entry(item: Declared, prefix: str) -> dict[str, Any]:
-    content: Mapping[str, Any] = {
-        "name": prefix + item.name,
-        "tier": item.tier,
-        "ref": item.ref,
-        "instance": item.instance,
-        "source": item.source,
-        "killer": item.killer,
-        "adds": item.adds,
-        "equivalent": item.equivalent,
-    }
-    return dict(content)
+    return {**vars(item), "name": prefix + item.name}

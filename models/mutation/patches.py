@@ -59,12 +59,8 @@ class PatchError(SpecError):
 
 @dataclass(frozen=True)
 class Host:
-    """Where a mutant has to die.
-
-    Attributes:
-        entry: name of the entry of the manifest.
-        make: what the entry names: the factory of the program, or the adapter.
-        given: further arguments of the factory, see ``like``.
+    """Where a mutant has to die: the ``entry`` of the manifest; ``make``, the factory of the program or the
+    adapter that it names; and further arguments of the factory, see ``like``.
     """
 
     entry: str
@@ -72,22 +68,16 @@ class Host:
     given: tuple[tuple[str, Any], ...] = field(default=(), hash=False)
 
     def like(self, **given: Any) -> Host:
-        """The same with further arguments of the factory.
-
-        Often it is the variant of the specification that makes the mistake of the mutant: then a property is
-        refuted, and not only the refinement.
+        """The same with further arguments of the factory: often the variant of the specification that makes
+        the mistake of the mutant, so that a property is refuted, and not only the refinement.
         """
         return replace(self, given=tuple(given.items()))
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one function.
-
-    Attributes:
-        at: ``file:function``, the file below ``impl/``, the function by its qualified name.
-        old: stands in the text of the function exactly once.
-        new: takes its place.
+    """One change of one function: ``file:function``, the file below ``impl/``, the function by its qualified
+    name. ``old`` stands in its text exactly once; ``new`` takes its place.
     """
 
     at: str
@@ -147,15 +137,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here.
-
-    Attributes:
-        name: in the manifest, without the prefix.
-        on: the entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``,
-            which are tried with the mutants that rules make, by the same hosts.
-        says: what is wrong, in a sentence.
-        also: changes of other functions, which belong to it.
-        walked: an entry of walks, on which it must die, too.
+    """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here. ``on``: the
+    entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``, tried with
+    the mutants that rules make. ``says``: what is wrong. ``also``: changes of other functions, which belong
+    to it. ``walked``: an entry of walks, on which it must die, too.
     """
 
     name: str
@@ -248,8 +233,8 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while: programs that are made meanwhile leave it in, and so does
-    ``restore``. Raises PatchError.
+    """Run the changed code of a patch for a while: programs that are made meanwhile, and ``restore``, leave
+    it in. Raises PatchError.
     """
     restore()
     codes = _codes(patch)

@@ -12,30 +12,20 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.refinement.events import EventRow
 from tidemark.models.rooms import PROTOCOLS, protocol_files
 
 FILE = "manifest/actions.toml"
 
 
-class Strict(BaseModel):
-    """Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Row(Strict):
-    """One row: actions that are one section of code, or follow one another within one.
-
-    Attributes:
-        actions: names of the specification's actions.
-        note: what limits the row to some of their cases.
-        section: the code.
-        before: the await before it.
-        original: the place in the original, with its source.
+    """One row: actions that are one section of code, or follow one another within one. ``note`` limits the
+    row to some of their cases; ``before``: the await before the section; ``original``: the place in the
+    original, with its source.
     """
 
     actions: tuple[str, ...] = Field(min_length=1)

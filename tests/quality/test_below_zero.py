@@ -27,7 +27,7 @@ from tidemark.checks.verdicts.trace import run_again
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter, Step
 from tidemark.models.interpreted.search import Search as PlainSearch
-from tidemark.models.lemmas.samples import walks
+from tidemark.models.lemmas.samples import sample
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import search
 from tidemark.models.native.simulate import Budget, simulate
@@ -169,7 +169,7 @@ def test_walks_of_each_kind_report_it():
     with pytest.raises(BelowZeroError, match=r"5\. give\(1\) makes"):
         simulate(compile_kernel(TILL), budget=Budget(visits=100_000))
     with pytest.raises(BelowZeroError, match=r"give\(1\) makes"):
-        walks(TILL, states=1000, seconds=20.0, seed=1)
+        sample(TILL, states=1000, seconds=20.0, seed=1)
 
 
 def test_by_hand():

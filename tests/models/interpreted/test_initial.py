@@ -1,7 +1,5 @@
 """Initial states are found without trying everything, and they are those that trying everything gives."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

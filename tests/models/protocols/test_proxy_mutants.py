@@ -1,7 +1,5 @@
 """The seed's example is found as it is told; forms with ticks for ever are not cut by their bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.checks.explore.judge import explore

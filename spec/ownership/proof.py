@@ -1,11 +1,24 @@
-"""Inductive lemmas: why no row is lost or stored twice however a channel moves."""
+"""Lemmas and ranks: why no row is lost or stored twice however a channel moves."""
 
-from tidemark.spec.language import all_of, forall, implies, ite, lemma
-from tidemark.spec.ownership.ranking import OwnershipRanking
+from tidemark.spec.language import all_of, each, forall, helpful, implies, ite, lemma, rank
+from tidemark.spec.ownership.claims import OwnershipClaims
 
 
-class Ownership(OwnershipRanking):
+class Ownership(OwnershipClaims):
     """One virtual channel and its records: tenures of nodes, saves, checkpoints, drop, collection."""
+
+    @rank("a_dropped_channel_is_collected")
+    def what_a_collection_waits_for(s):
+        """Segments: no further one is dropped, and none comes back, while the channel is dropped."""
+        return each(s.Segment, lambda g: s.record[g] == "dropped")
+
+    @helpful("a_dropped_channel_is_collected", action="collect_segment")
+    def a_segment_is_collected(s, g: OwnershipClaims.Segment):
+        return (s.life == "dropped") & (s.record[g] == "dropped"), (g,)
+
+    @helpful("a_dropped_channel_is_collected", action="collect")
+    def the_checkpoint_is_collected(s):
+        return (s.life == "dropped") & forall(s.Segment, lambda g: s.record[g] != "dropped"), ()
 
     @lemma(source="hazard 22")
     def epochs_are_given_once(s):

@@ -1,11 +1,20 @@
-"""Inductive lemmas: why the claims about the coordinator's time tick are true for any size."""
+"""Lemmas and ranks: why the claims about the coordinator's time tick are true for any size."""
 
-from tidemark.spec.language import all_of, forall, implies, lemma
-from tidemark.spec.timetick.ranking import TimeTickRanking
+from tidemark.spec.language import all_of, forall, helpful, implies, lemma, rank
+from tidemark.spec.timetick.claims import TimeTickClaims
 
 
-class TimeTick(TimeTickRanking):
+class TimeTick(TimeTickClaims):
     """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
+
+    @rank("an_open_message_ends")
+    def what_a_message_waits_for(s, m: TimeTickClaims.Message):
+        """Its append."""
+        return s.message[m] == "open"
+
+    @helpful("an_open_message_ends", action="append")
+    def it_is_appended(s, m: TimeTickClaims.Message):
+        return (s.message[m] == "open") & ~s.refused(s.sender[m]), (m,)
 
     @lemma(source="facts 3.3")
     def promises_are_below_all_to_come(s):

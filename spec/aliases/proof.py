@@ -1,11 +1,24 @@
-"""Inductive lemmas: why a request through an alias is served only a collection that its name meant."""
+"""Lemmas and ranks: why a request through an alias is served only a collection that its name meant."""
 
-from tidemark.spec.aliases.ranking import AliasesRanking
-from tidemark.spec.language import all_of, exists, forall, implies, lemma
+from tidemark.spec.aliases.claims import AliasesClaims
+from tidemark.spec.language import all_of, each, exists, forall, helpful, implies, lemma, rank
 
 
-class Aliases(AliasesRanking):
+class Aliases(AliasesClaims):
     """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
+
+    @rank("a_change_ends")
+    def what_a_change_waits_for(s):
+        """Proxies that have not answered: no other change begins."""
+        return each(s.Proxy, lambda p: ~s.told[p])
+
+    @helpful("a_change_ends", action="invalidate")
+    def a_proxy_is_told(s, p: AliasesClaims.Proxy, n: AliasesClaims.Name):
+        return all_of(s.changing, s.changed[n] == s.now, ~s.told[p]), (p, n)
+
+    @helpful("a_change_ends", action="acknowledge")
+    def all_are_told(s):
+        return s.changing & forall(s.Proxy, lambda p: s.told[p]), ()
 
     @lemma(source="facts 12")
     def one_change_is_under_way(s):

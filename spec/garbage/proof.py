@@ -1,14 +1,14 @@
-"""Why garbage is deleted, for any number of files: measures, and the actions that lower them.
+"""Lemmas and ranks: why a file that was decided to be garbage stays garbage, however late it is deleted.
 
-Both claims are of runs in which the collector crashes finitely often: one that always crashes between
-decision and deletion deletes no file.
+Both liveness claims are of runs in which the collector crashes finitely often: one that always crashes
+between decision and deletion deletes no file.
 """
 
 from tidemark.spec.garbage.claims import GarbageClaims
-from tidemark.spec.language import all_of, each, helpful, rank
+from tidemark.spec.language import all_of, any_of, each, forall, helpful, implies, lemma, rank
 
 
-class GarbageRanking(GarbageClaims):
+class Garbage(GarbageClaims):
     """One channel's name: files, records, terms, drop and creation, readers, a collector."""
 
     # ---- files of a dropped collection ----
@@ -54,3 +54,25 @@ class GarbageRanking(GarbageClaims):
     @helpful("files_without_a_record_go", action="delete")
     def the_file_is_deleted(s, f: GarbageClaims.File):
         return s.is_not_named(f) & s.marked[f], (f,)
+
+    @lemma(source="facts 10.2")
+    def terms_count_on(s):
+        """A living collection has begun its terms, the next one has not; no file is of a term to come."""
+        return all_of(
+            implies(s.life == "living", s.first <= s.term),
+            implies(s.life != "living", s.first == s.term + 1),
+            forall(s.File, lambda f: implies(s.written[f], s.term_of[f] <= s.term)),
+            forall(s.File, lambda f: implies(s.stored[f] | (s.entry[f] != "none"), s.written[f])),
+        )
+
+    @lemma(source="facts 7.6, 10.2")
+    def garbage_stays_garbage(s):
+        """No living collection names or will name a file that is to be deleted, and no reader has it."""
+        return forall(
+            s.File,
+            lambda f: implies(
+                s.marked[f],
+                any_of(s.is_over(f), (s.term_of[f] < s.term) & (s.entry[f] != "named"))
+                & forall(s.Reader, lambda r: ~s.reading[r, f]),
+            ),
+        )
