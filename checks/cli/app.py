@@ -34,17 +34,17 @@ from tidemark.checks.cli.options import (
     ManifestOption,
     Master,
     Once,
+    OneScreen,
     Only,
     OnlyOption,
     Resume,
     Seed,
     TierOption,
     named,
+    refuse_repeated,
     settings_of,
 )
 from tidemark.checks.cli.pin import pin
-from tidemark.checks.cli.repeated import refuse_repeated
-from tidemark.checks.cli.screen import OneScreen
 from tidemark.checks.cli.show import group as show_group
 from tidemark.checks.cli.spark.group import group as spark_group
 from tidemark.checks.inputs.instances import chosen_instance

@@ -20,8 +20,7 @@ from tidemark.checks.interleave.options import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
 from tidemark.checks.interleave.searches import explore, explore_by, replay
-from tidemark.checks.interleave.strategies.named import strategy_of
-from tidemark.checks.interleave.strategies.random_walk import RandomWalk
+from tidemark.checks.interleave.strategies.random_walk import RandomWalk, strategy_of
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ClockOrder, FaultBudget, Footprint, Order, Settings
