@@ -306,7 +306,19 @@ PLAIN, SPARK, POLARS, DUCKDB = (
 def run(plan: Plan) -> Iterator[Row]:
     """Lines, events and operations a second."""
     yield from _logs(plan)
-    yield from _files(plan)
+    # The same lines in few and in many files: the memory must not grow with their number.
+    lines, few, many = (20_000, 2, 40) if plan.quick else (1_000_000, 10, 2_000)
+    sides = []
+    for count in (few, many):
+        folder = plan.scratch / f"files-{count}"
+        write_logs(folder, lines=lines, files=count)
+        work = partial(in_fresh_process, plain_log, path=str(folder))
+        sides.append(Side(f"{count:,} files", work, subject="files"))
+    series = plan.series(sides, measure=NAME, size=f"{lines:,} lines in few and in many files")
+    yield series.row(sides[0].name, sides[0].name, peak, unit="bytes")
+    yield series.row(
+        sides[1].name, sides[1].name, peak, unit="bytes", against=sides[0].name, goal=Goal(at_most=1.2)
+    )
     yield from _monitors(plan)
     yield from _histories(plan)
 
@@ -336,22 +348,6 @@ def _logs(plan: Plan) -> Iterator[Row]:
     for other in (POLARS, DUCKDB):
         what = f"Spark against {other}"
         yield series.row(SPARK, what, rate("lines"), unit="lines/s", against=other, goal=Goal(at_least=0.5))
-
-
-def _files(plan: Plan) -> Iterator[Row]:
-    """The same lines in few and in many files: the memory must not grow with their number."""
-    lines, few, many = (20_000, 2, 40) if plan.quick else (1_000_000, 10, 2_000)
-    sides = []
-    for count in (few, many):
-        folder = plan.scratch / f"files-{count}"
-        write_logs(folder, lines=lines, files=count)
-        work = partial(in_fresh_process, plain_log, path=str(folder))
-        sides.append(Side(f"{count:,} files", work, subject="files"))
-    series = plan.series(sides, measure=NAME, size=f"{lines:,} lines in few and in many files")
-    yield series.row(sides[0].name, sides[0].name, peak, unit="bytes")
-    yield series.row(
-        sides[1].name, sides[1].name, peak, unit="bytes", against=sides[0].name, goal=Goal(at_most=1.2)
-    )
 
 
 def peak(sample: Sample) -> float:

@@ -254,7 +254,16 @@ class Sources:
             path = self.file_of(name)
             assert path is not None
             files[name] = path
-            node = self._node(name, path, without)
+            if name not in self._seen:
+                self._seen[name] = self._read(name, path)
+            seen = self._seen[name]
+            left_out: frozenset[str] = frozenset()
+            if without is not _nothing:
+                left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
+            key = (name, left_out)
+            if key not in self._nodes:
+                self._nodes[key] = self._follow(name, path, seen, left_out)
+            node = self._nodes[key]
             absent |= node.absent
             libraries |= node.libraries
             pending += node.modules
@@ -297,16 +306,6 @@ class Sources:
                 names.append(name.removesuffix(".__init__"))
         return tuple(names)
 
-    def _node(self, name: str, path: Path, without: Callable[[str], bool]) -> _Node:
-        seen = self._mentions(name, path)
-        left_out: frozenset[str] = frozenset()
-        if without is not _nothing:
-            left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
-        key = (name, left_out)
-        if key not in self._nodes:
-            self._nodes[key] = self._follow(name, path, seen, left_out)
-        return self._nodes[key]
-
     def _follow(self, name: str, path: Path, seen: Mentions, left_out: frozenset[str]) -> _Node:
         modules: set[str] = set()
         absent: set[str] = set()
@@ -320,11 +319,6 @@ class Sources:
         if seen.opaque:
             modules.update(self._whole_room(name, path))
         return _Node(frozenset(modules), frozenset(absent), frozenset(libraries))
-
-    def _mentions(self, name: str, path: Path) -> Mentions:
-        if name not in self._seen:
-            self._seen[name] = self._read(name, path)
-        return self._seen[name]
 
     def _read(self, name: str, path: Path) -> Mentions:
         def compute() -> list[object]:

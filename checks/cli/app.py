@@ -503,7 +503,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if status == _INTERRUPTED:
         again = shlex.join(["tidemark", *given])
         return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
-    return _status(status)
+    # Typer's own codes do not collide with ours: no arguments and wrong usage are bad input.
+    if status is None:
+        return ExitCode.AS_EXPECTED.value
+    assert isinstance(status, int)
+    return status
 
 
 def _nobody_reads(error: BaseException | None) -> bool:
@@ -513,14 +517,6 @@ def _nobody_reads(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, BrokenPipeError):
         error = error.__context__
     return error is not None
-
-
-def _status(status: object) -> int:
-    """Typer's own codes do not collide with ours: no arguments and wrong usage are bad input."""
-    if status is None:
-        return ExitCode.AS_EXPECTED.value
-    assert isinstance(status, int)
-    return status
 
 
 def _explained(error: Exception | SystemExit) -> int:

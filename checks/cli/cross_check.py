@@ -38,7 +38,7 @@ def cross_check(
     print(about((one, entry.name) for one in known for entry in one.instance if entry in entries))
     for entry in entries:
         for done in _compare(entry, states=states, seconds=seconds, folder=build / "cross-check", jar=jar):
-            print(_line(done), flush=True)
+            print(f"{done.tool:<5} {done.instance:<36} {done.result()}", flush=True)
             found.append(done)
     wide_console().print(_table(found))
     return conclude(found, jar=jar)
@@ -86,10 +86,6 @@ def _compare(
             yield Comparison(entry.name, tool, ours, None, failed=error.message)
             continue
         yield Comparison(entry.name, tool, ours if tool == "Spin" else comparable(instance, ours), theirs)
-
-
-def _line(done: Comparison) -> str:
-    return f"{done.tool:<5} {done.instance:<36} {done.result()}"
 
 
 def _table(found: Sequence[Comparison]) -> Table:

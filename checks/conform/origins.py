@@ -55,7 +55,12 @@ class Recorder:
     @contextmanager
     def installed(self) -> Iterator[None]:
         """Hear of all reads of classes that are loaded."""
-        classes = _classes()
+        # The classes of the implementation that are loaded, without those that inherit from another of
+        # them.
+        modules = [module for name, module in list(sys.modules.items()) if name.startswith(_IMPL)]
+        values = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
+        found = {one for one in values if _is_ours(one) and not issubclass(one, Enum | BaseException)}
+        classes = {one for one in found if found.isdisjoint(one.__mro__[1:])}
         for owner in classes:
             original: Any = owner.__getattribute__
             setattr(owner, "__getattribute__", self._reading(original))  # noqa: B010
@@ -104,14 +109,6 @@ def _other(value: Any, first: Any) -> Any:
     if isinstance(value, int):
         return type(value)(value + 1)
     return type(value)() if isinstance(value, _CONTAINERS) else value
-
-
-def _classes() -> set[type]:
-    """The classes of the implementation that are loaded, without those that inherit from another of them."""
-    modules = [module for name, module in list(sys.modules.items()) if name.startswith(_IMPL)]
-    values = [value for module in modules for value in vars(module).values() if isinstance(value, type)]
-    found = {one for one in values if _is_ours(one) and not issubclass(one, Enum | BaseException)}
-    return {one for one in found if found.isdisjoint(one.__mro__[1:])}
 
 
 def _is_ours(owner: type) -> bool:

@@ -114,7 +114,11 @@ def _never_fired(result: SearchResult, action: Action) -> Iterator[Vacuous]:
     if not action.guards:
         return
     conditions = [_for_some(action, guard.expr) for guard in action.guards]
-    held = _ever(result, conditions)
+    compiled = Conditions(result.kernel.instance, conditions)
+    union = np.zeros(max(1, -(-len(conditions) // 64)), dtype=np.uint64)
+    for first in range(0, result.distinct, BLOCK):
+        union |= np.bitwise_or.reduce(compiled.evaluate(result.states[first : first + BLOCK]), axis=0)
+    held = [bool(int(union[i // 64]) >> (i % 64) & 1) for i in range(len(conditions))]
     for number, guard in enumerate(action.guards):
         if not held[number]:
             text = guard.text or render(guard.expr)
@@ -126,14 +130,6 @@ def _never_fired(result: SearchResult, action: Action) -> Iterator[Vacuous]:
 
 def _for_some(action: Action, expr: Expr) -> Expr:
     return Quantified(BOOL, "exists", action.params, expr) if action.params else expr
-
-
-def _ever(result: SearchResult, conditions: list[Expr]) -> list[bool]:
-    compiled = Conditions(result.kernel.instance, conditions)
-    union = np.zeros(max(1, -(-len(conditions) // 64)), dtype=np.uint64)
-    for first in range(0, result.distinct, BLOCK):
-        union |= np.bitwise_or.reduce(compiled.evaluate(result.states[first : first + BLOCK]), axis=0)
-    return [bool(int(union[i // 64]) >> (i % 64) & 1) for i in range(len(conditions))]
 
 
 def _constant_fields(result: SearchResult) -> Iterator[str]:
@@ -309,7 +305,13 @@ class _Report:
         if prop.kind == "reachable":
             return self._witness(prop, hit)
         if hit is not None:
-            return self._refuted(prop, hit)
+            run = path_to(self.result, hit)
+            before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
+            failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
+            if not failing:
+                raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
+            shown = self._shown(prop.id, run, failing)
+            return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
         return self._holds(self.subject(prop.id))
 
     def _holds(self, subject: Subject, *, notes: tuple[str, ...] = ()) -> Verdict:
@@ -360,15 +362,6 @@ class _Report:
             bounds=self.bounds,
             seconds=self.result.totals.seconds,
         )
-
-    def _refuted(self, prop: Property, hit: Hit) -> Verdict:
-        run = path_to(self.result, hit)
-        before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
-        failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
-        if not failing:
-            raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
-        shown = self._shown(prop.id, run, failing)
-        return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
 
     def _shown(
         self, claim: str, run: Run, failing: str, *, replay: str = "", notes: tuple[str, ...] = ()

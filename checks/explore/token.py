@@ -55,13 +55,11 @@ def parse_token(text: str) -> RunToken:
     try:
         packed = base64.urlsafe_b64decode(body + "=" * (-len(body) % 4))
         instance, property_id, initial, steps, *loop = json.loads(zlib.decompress(packed))
-        return RunToken(str(instance), str(property_id), int(initial), _numbers(steps), *map(int, loop))
+        return RunToken(
+            str(instance), str(property_id), int(initial), tuple(int(step) for step in steps), *map(int, loop)
+        )
     except (ValueError, TypeError, binascii.Error, zlib.error) as error:
         raise _corrupt(text, str(error)) from error
-
-
-def _numbers(steps: Sequence[int]) -> tuple[int, ...]:
-    return tuple(int(step) for step in steps)
 
 
 def _corrupt(text: str, why: str) -> BadInputError:

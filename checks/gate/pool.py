@@ -83,7 +83,13 @@ Message = Progressed | Judged | Stopped
 
 def work(parent: Connection, tasks: Sequence[Task], registry: Registry, settings: Settings) -> None:
     """The main function of the process. It ends when it is told to, or when its parent is gone."""
-    _alone()
+    # A process group of its own, so that Ctrl-C reaches it through its parent alone, once; the group ends
+    # with the parent, however that ends.
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    above = parent_process()
+    assert above is not None
+    threading.Thread(target=_watch, args=(above.sentinel,), daemon=True, name="parent").start()
     gc.set_threshold(_COLLECT_AFTER, 20, 20)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -105,18 +111,10 @@ def work(parent: Connection, tasks: Sequence[Task], registry: Registry, settings
         pass  # the parent is gone
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-        _end_spark()
-
-
-def _alone() -> None:
-    """A process group of its own, so that Ctrl-C reaches it through its parent alone, once; the group ends
-    with the parent, however that ends.
-    """
-    with suppress(OSError):
-        os.setpgid(0, 0)
-    above = parent_process()
-    assert above is not None
-    threading.Thread(target=_watch, args=(above.sentinel,), daemon=True, name="parent").start()
+        # Stop the session of this process, if it started one.
+        session = sys.modules.get("tidemark.checks.spark.session")
+        if session is not None:
+            session.stop_session()
 
 
 def _watch(parent: int) -> None:
@@ -124,13 +122,6 @@ def _watch(parent: int) -> None:
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os._exit(1)
-
-
-def _end_spark() -> None:
-    """Stop the session of this process, if it started one."""
-    session = sys.modules.get("tidemark.checks.spark.session")
-    if session is not None:
-        session.stop_session()
 
 
 class _Sender:
@@ -184,7 +175,9 @@ class Pool:
         self._workers: list[Worker] = []
         self._ended = 0.0
         self._used = _own_seconds()
-        self._begin(range(settings.jobs), method or _method())
+        # How the first processes start. A fork would share the connection to a Spark session of this
+        # process.
+        self._begin(range(settings.jobs), method or (METHOD if active_session() is None else "spawn"))
 
     def _begin(self, numbers: range | list[int], method: str) -> None:
         context: Any = get_context(method)
@@ -360,8 +353,3 @@ def _cause(status: int | None) -> tuple[str, ExitCode]:
     if -status == signal.SIGKILL:
         text += ", as the system does when memory runs out"
     return text, ExitCode.INCONCLUSIVE if -status in _OF_THE_SYSTEM else ExitCode.INTERNAL_ERROR
-
-
-def _method() -> str:
-    """How the first processes start. A fork would share the connection to a Spark session of this process."""
-    return METHOD if active_session() is None else "spawn"

@@ -35,7 +35,17 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
             declared state shows.
     """
     if options.histories:
-        _refuse_histories(program, options)
+        settings = program.load()().settings
+        if not settings.histories or settings.order is Order.ATOMIC:
+            raise UnsoundCombinationError(
+                f"{program.text()} does not record the histories of its processes",
+                remedy="merge histories of coroutine functions only: explore_coroutine(main, merge=True)",
+            )
+        if options.reduction is not Reduction.NONE:
+            raise UnsoundCombinationError(
+                f"histories are merged, and {options.reduction.value!r} leaves out executions",
+                remedy="merge histories without another reduction: Options(reduction='none', histories=True)",
+            )
     fresh = program.load()()
     if options.live:
         _refuse_live(program, fresh, options)
@@ -86,20 +96,6 @@ def _refuse_live(program: ProgramRef, fresh: Program, options: Options) -> None:
             f"{program.text()} ends after {fresh.settings.timer_firings} firings of timers: it has no run "
             "without an end",
             remedy="let timers fire without a limit: Settings(timer_firings=None)",
-        )
-
-
-def _refuse_histories(program: ProgramRef, options: Options) -> None:
-    settings = program.load()().settings
-    if not settings.histories or settings.order is Order.ATOMIC:
-        raise UnsoundCombinationError(
-            f"{program.text()} does not record the histories of its processes",
-            remedy="merge histories of coroutine functions only: explore_coroutine(main, merge=True)",
-        )
-    if options.reduction is not Reduction.NONE:
-        raise UnsoundCombinationError(
-            f"histories are merged, and {options.reduction.value!r} leaves out executions",
-            remedy="merge histories without another reduction: Options(reduction='none', histories=True)",
         )
 
 

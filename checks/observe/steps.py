@@ -27,15 +27,6 @@ def collect(stage: Stage, servers: Sequence[Server]) -> None:
         stage.kill(*servers)
         source = ["rocksmq", str(servers[0].data / "rocksmq"), str(out)]
     stage.say("reading the broker's messages")
-    stage.collected["broker"] = _read(stage, source)
-    stage.facts["late_messages"] = stage.collected["broker"].pop("late")
-    stage.say(
-        f"{stage.collected['etcd']['events']} events of the store, "
-        f"{stage.collected['broker']['messages']} messages"
-    )
-
-
-def _read(stage: Stage, source: Sequence[str]) -> dict[str, int]:
     command = stage.package.inside(MESSAGES, *source)
     done = subprocess.run(command, capture_output=True, text=True, timeout=_READ_SECONDS, check=False)
     if done.returncode != 0:
@@ -46,7 +37,12 @@ def _read(stage: Stage, source: Sequence[str]) -> dict[str, int]:
     found: dict[str, int] = json.loads(done.stdout)
     if not found["messages"]:
         raise MissingToolError("the broker holds no message", remedy="look into the log of the server")
-    return found
+    stage.collected["broker"] = found
+    stage.facts["late_messages"] = stage.collected["broker"].pop("late")
+    stage.say(
+        f"{stage.collected['etcd']['events']} events of the store, "
+        f"{stage.collected['broker']['messages']} messages"
+    )
 
 
 _SETTLE_SECONDS = 5.0

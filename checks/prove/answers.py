@@ -52,14 +52,11 @@ class Question:
         """
         wanted = frozenset(used)
         said = tuple(
-            _said(facts, wanted) for facts in (self.obligation.lemmas, self.obligation.post_invariants)
+            tuple(sorted((fact.source, content_digest(fact.expr)) for fact in facts if fact.source in wanted))
+            for facts in (self.obligation.lemmas, self.obligation.post_invariants)
         )
         known = {name for facts in said for name, _ in facts}
         return content_digest(said) if wanted <= known else ""
-
-
-def _said(facts: Sequence[Fact], wanted: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((fact.source, content_digest(fact.expr)) for fact in facts if fact.source in wanted))
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,13 @@ class Commands:
             yield evaluate(self.session.interpreter, self.session.state, text[1:].strip())
             return
         if text.isdigit():
-            yield from self._take_number(int(text))
+            number = int(text)
+            found: list[Transition] = self.session.enabled()
+            if not 1 <= number <= len(found):
+                raise BadInputError(
+                    f"there is no step {number}", remedy=f"{len(found)} are enabled: see  enabled"
+                )
+            yield from self._take(found[number - 1].step)
             return
         try:
             name, *words = shlex.split(text)
@@ -179,14 +185,6 @@ class Commands:
         params = self.session.interpreter.spec.action(step.action).params
         given = ", ".join(f"{p.name}={show(value)}" for p, value in zip(params, step.args, strict=True))
         return f"{step.action}({given})" if given else step.action
-
-    def _take_number(self, number: int) -> Answer:
-        found: list[Transition] = self.session.enabled()
-        if not 1 <= number <= len(found):
-            raise BadInputError(
-                f"there is no step {number}", remedy=f"{len(found)} are enabled: see  enabled"
-            )
-        yield from self._take(found[number - 1].step)
 
     def _take(self, step: Step) -> Answer:
         before = self.session.state

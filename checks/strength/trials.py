@@ -69,7 +69,12 @@ class LivenessTrials:
             fair, claims = {action.name for action in _fair(instance)}, self._claims(instance)
             for prop in claims:
                 self.seen |= {one.id: "its fairness" for one in _left_out(prop) if one.text in fair}
-            checker = _graph_of(instance)
+            # The states and steps of an instance, searched whole. Raises KeyboardInterrupt.
+            search = Search(KernelOfParts(instance, PartsLibrary()), SearchLimits(), chunk=CHUNK, workers=1)
+            found = search.run()
+            if search.interrupted:
+                raise KeyboardInterrupt
+            checker = LivenessChecker(build_graph(found))
             for prop in claims:
                 if checker.check(prop).lasso is not None:
                     raise BadInputError(
@@ -103,15 +108,6 @@ def _left_out(prop: Property) -> Iterator[Part]:
     """The actions whose fairness the claim says that it does not need."""
     for action in prop.without:
         yield Part(f"{prop.id}/without/{action}", prop.id, Place.WITHOUT, action, prop)
-
-
-def _graph_of(instance: Instance) -> LivenessChecker:
-    """The states and steps of an instance, searched whole. Raises KeyboardInterrupt."""
-    search = Search(KernelOfParts(instance, PartsLibrary()), SearchLimits(), chunk=CHUNK, workers=1)
-    found = search.run()
-    if search.interrupted:
-        raise KeyboardInterrupt
-    return LivenessChecker(build_graph(found))
 
 
 @dataclass

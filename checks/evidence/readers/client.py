@@ -80,7 +80,9 @@ def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
     if int(entry.get("ts") or 0) < 0 or int(entry["seq"]) < 0:
         raise ValueError("a negative timestamp or number")
     for runs in (entry.get("keys"), entry.get("seen")):
-        _check_runs(runs)
+        for low, high in runs or ():
+            if not (_is_whole(low) and _is_whole(high)) or low > high:
+                raise ValueError("a run of keys that is no [lowest, highest]")
     return Row(
         source,
         line,
@@ -102,9 +104,3 @@ def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
 def _is_whole(number: object) -> bool:
     """A number that a column holds."""
     return isinstance(number, int) and -LARGEST <= number <= LARGEST
-
-
-def _check_runs(given: Any) -> None:
-    for low, high in given or ():
-        if not (_is_whole(low) and _is_whole(high)) or low > high:
-            raise ValueError("a run of keys that is no [lowest, highest]")

@@ -78,7 +78,7 @@ def decode(token: str) -> Token:
 
 
 def _unpack(text: str) -> bytes:
-    packed = base64.b64decode(_padded(text), altchars=b"-_", validate=True)
+    packed = base64.b64decode((text + "=" * (-len(text) % 4)).encode(), altchars=b"-_", validate=True)
     if _pack(packed) != text:
         raise ValueError("the last character is impossible")
     reader = zlib.decompressobj()
@@ -123,10 +123,6 @@ def _take(content: bytes, place: int) -> tuple[int, int]:
         shift += 7
         if byte < 0x80:
             return number, place
-
-
-def _padded(text: str) -> bytes:
-    return (text + "=" * (-len(text) % 4)).encode()
 
 
 def _shown(text: str) -> str:

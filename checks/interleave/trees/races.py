@@ -141,7 +141,12 @@ class Order:
         for place in steps:
             behind |= self._before[place]
         self._before.append(direct | behind)
-        self._touch(node.footprint, step)
+        assert node.footprint is not None
+        for bit in _bits(node.footprint.writes):
+            self._written[bit] = 1 << step
+            self._read[bit] = 0
+        for bit in _bits(node.footprint.reads & ~node.footprint.writes):
+            self._read[bit] = self._read.get(bit, 0) | 1 << step
         return [place for place in steps if not (behind | born) >> place & 1]
 
     def initials(self, steps: Sequence[int]) -> list[int]:
@@ -204,14 +209,6 @@ class Order:
         for bit in _bits(footprint.reads):
             found |= self._written.get(bit, 0)
         return found
-
-    def _touch(self, footprint: Footprint | None, step: int) -> None:
-        assert footprint is not None
-        for bit in _bits(footprint.writes):
-            self._written[bit] = 1 << step
-            self._read[bit] = 0
-        for bit in _bits(footprint.reads & ~footprint.writes):
-            self._read[bit] = self._read.get(bit, 0) | 1 << step
 
 
 def label_of(node: Node) -> str:

@@ -48,7 +48,9 @@ def write_bundles(result: RunResult, *, build: Path, forms: str = "") -> None:
     now: dict[str, Entry] = {}
     for verdict in shown:
         name, sources = bundle_id(verdict), result.source_lines(verdict.subject)
-        made_of = _digest(verdict, sources, forms, folder)
+        # Of all that the texts of a bundle are made of; a reproducer names its own place.
+        parts = (verdict.model_dump_json(), json.dumps(sources), forms, str(folder.absolute()))
+        made_of = hashlib.sha256("\0".join(parts).encode()).hexdigest()
         known = before.get(name)
         if known is not None and known[0] == made_of and known[1] == _files(folder / name):
             now[name] = known
@@ -58,12 +60,6 @@ def write_bundles(result: RunResult, *, build: Path, forms: str = "") -> None:
     if forms and shown and now != before:
         with suppress(OSError):
             write_sealed(folder / INDEX, json.dumps(now, sort_keys=True), version=FORMAT)
-
-
-def _digest(verdict: Verdict, sources: Sequence[str], forms: str, folder: Path) -> str:
-    """Of all that the texts of a bundle are made of; a reproducer names its own place."""
-    parts = (verdict.model_dump_json(), json.dumps(sources), forms, str(folder.absolute()))
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
 
 
 def _files(folder: Path) -> dict[str, list[int]]:
