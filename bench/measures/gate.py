@@ -47,12 +47,7 @@ def change_an_action(clone: Path, protocol: str) -> str:
     """Say the first guard of an action twice: another text and another tree, with the same meaning.
 
     An action of which a manifest names generated mutants is left alone: these are numbered by its guards.
-
-    Returns:
-        The action.
-
-    Raises:
-        ValueError: no action has a guard of one line.
+    Returns the action. Raises ValueError: no action has a guard of one line.
     """
     manifests = (clone / "models" / "protocols" / protocol).rglob("*.toml")
     named = "\n".join(file.read_text(encoding="utf-8") for file in manifests)

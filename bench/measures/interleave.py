@@ -19,8 +19,7 @@ def executions(
 ) -> Sample:
     """All interleavings, with a reduction by name. What must not differ are the outcomes.
 
-    Raises:
-        RuntimeError: the search was cut, or the number of executions is not the ``expected`` one.
+    Raises RuntimeError: the search was cut, or the number of executions is not the ``expected`` one.
     """
     from tidemark.checks.interleave import Options, Reduction, Status, explore
     from tidemark.models.simulation import ProgramRef
@@ -49,8 +48,7 @@ def executions(
 def classes(*, programs: list[tuple[str, str, int]], factory: str, reduction: str) -> Sample:
     """Programs (name, kind, size) by one reduction. Each complete execution must be a class of its own.
 
-    Raises:
-        RuntimeError: a search was cut, or a class was run twice.
+    Raises RuntimeError: a search was cut, or a class was run twice.
     """
     from tidemark.checks.interleave import Options, Reduction, Status, explore
     from tidemark.models.simulation import ProgramRef

@@ -28,10 +28,7 @@ def spread(*, program: str, arguments: dict[str, Any], reduction: str, parts: in
     """All interleavings in rounds of tasks, after the driver has cut the tree in so many ``parts``.
 
     The session runs and the workers have imported the program before the clock starts, like the process of
-    the other side.
-
-    Raises:
-        RuntimeError: the search was cut, or the tree has fewer parts.
+    the other side. Raises RuntimeError: the search was cut, or the tree has fewer parts.
     """
     with _folder() as folder, _session(folder, master) as session:
         return _explored(session, program=program, arguments=arguments, reduction=reduction, parts=parts)
@@ -42,9 +39,8 @@ def spread_on_cluster(
 ) -> Sample:
     """The same on a standalone cluster of this machine, with so many executors of one core.
 
-    Raises:
-        RuntimeError: the search was cut, or the tree has fewer parts.
-        TimeoutError: not all executors registered.
+    Raises RuntimeError: the search was cut, or the tree has fewer parts; TimeoutError: not all executors
+    registered.
     """
     from tidemark.checks.spark.standalone import cluster, executors, wait_for
 

@@ -239,9 +239,7 @@ class Sources:
     def closure(self, modules: Iterable[str], *, without: Callable[[str], bool] = _nothing) -> Closure:
         """Everything that the modules can load, themselves included.
 
-        Args:
-            modules: their names.
-            without: texts ``module:name`` that are not followed. An import always is.
+        ``without``: texts ``module:name`` that are not followed. An import always is.
         """
         files: dict[str, Path] = {}
         absent: set[str] = set()

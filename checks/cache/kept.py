@@ -67,9 +67,8 @@ class Store:
     def read(self, task: str, key: str) -> Record | None:
         """The record of a task under a key; None if there is none.
 
-        Raises:
-            DamagedError: there is one, but it cannot be read, or it is not whole.
-            ForeignError: it is whole, but of another format, machine or task.
+        Raises DamagedError: there is one, but it cannot be read, or it is not whole; ForeignError: it is
+        whole, but of another format, machine or task.
         """
         path = self.path(task, key)
         record = _load(path)

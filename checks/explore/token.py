@@ -9,7 +9,6 @@ import base64
 import binascii
 import json
 import zlib
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tidemark.checks.verdicts.errors import BadInputError

@@ -22,7 +22,6 @@ from tidemark.checks.verdicts.verdict import (
     refuted,
 )
 from tidemark.models.manifest import (
-    AnyEntry,
     ArgumentEntry,
     FramesEntry,
     GeneratedMutants,

@@ -112,19 +112,9 @@ def run(
     A task that cannot be judged does not keep the others from running, and a process that dies costs its task
     alone. On KeyboardInterrupt, SIGTERM, or StoppedError of a judge, the run ends with ``stopped``; what was
     found so far is in the result and on disk. Tasks that ``earlier`` (a stopped run of the same sources) has
-    judged are taken from there.
-
-    Args:
-        tasks: the plan.
-        registry: the judges by name.
-        settings: what the user chose.
-        reporter: shows the run while it goes on.
-        earlier: results by task.
-        kept: verdicts of earlier runs; those of which nothing has changed are taken over.
-        method: how processes are started; see ``multiprocessing``.
-
-    Raises:
-        BadInputError: the build folder cannot be written.
+    judged are taken from there. ``kept``: verdicts of earlier runs; those of which nothing has changed are
+    taken over. ``method``: how processes are started; see ``multiprocessing``. Raises BadInputError: the
+    build folder cannot be written.
     """
     show = reporter or Quiet()
     cache = kept or Nothing()

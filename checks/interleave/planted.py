@@ -34,10 +34,8 @@ def planted_bugs(manifest: Manifest) -> dict[str, InterleaveEntry]:
 def failing_execution(entry: InterleaveEntry) -> Found:
     """An execution that fails: a random one if that is found soon, or else the first one of the search.
 
-    Random ones are far from the natural order, and give a shrinker more to do.
-
-    Raises:
-        BadInputError: the program does not fail.
+    Random ones are far from the natural order, and give a shrinker more to do. Raises BadInputError: the
+    program does not fail.
     """
     program = program_of(entry)
     options = Options(reduction=entry.reduction, stop_at_violation=True, check_every=0, audit=0)

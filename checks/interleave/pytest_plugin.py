@@ -213,9 +213,7 @@ def _bounds(options: Mapping[str, Any]) -> dict[str, Any]:
 def _main(item: pytest.Function, outcomes: Outcomes) -> Main:
     """Return the test as a function without arguments: each call has fresh fixtures.
 
-    Args:
-        item: the test.
-        outcomes: where ``pytest.skip`` and ``pytest.xfail`` inside of the test go.
+    ``outcomes``: where ``pytest.skip`` and ``pytest.xfail`` inside of the test go.
     """
     wanted = tuple(inspect.signature(item.obj).parameters)
     fixtures = Fixtures(item, wanted)

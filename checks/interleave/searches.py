@@ -30,9 +30,8 @@ from tidemark.models.simulation import Interner, Order, Program, ProgramRef
 def refuse_unsound(program: ProgramRef, options: Options) -> None:
     """Refuse to merge the states of a program that does not tell them apart.
 
-    Raises:
-        UnsoundCombinationError: the program declares no state, or keeps a queue of callbacks, which no
-            declared state shows.
+    Raises UnsoundCombinationError: the program declares no state, or keeps a queue of callbacks, which no
+    declared state shows.
     """
     if options.histories:
         settings = program.load()().settings
@@ -68,8 +67,7 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
 def refuse_delays(program: ProgramRef, options: Options) -> None:
     """Refuse what a bound on delays cannot be combined with.
 
-    Raises:
-        UnsoundCombinationError: a reduction by footprints, or endless runs.
+    Raises UnsoundCombinationError: a reduction by footprints, or endless runs.
     """
     if options.reduction not in (Reduction.NONE, Reduction.STATES):
         raise UnsoundCombinationError(
@@ -216,8 +214,7 @@ def split(
 ) -> tuple[Exploration, list[WorkItem]]:
     """Cut the tree into at least ``target`` parts, if it is that large.
 
-    Returns:
-        The executions that were complete on the way, and the parts. Together they are the whole tree.
+    Returns the executions that were complete on the way, and the parts. Together they are the whole tree.
     """
     options = options or Options()
     items = [WHOLE]
@@ -256,10 +253,8 @@ def explore_with_delays(
     """Search every interleaving with at most so many delays: an exhaustive search within one more bound.
 
     Passing over an enabled event is a delay. The bound, and how many choices it has left out, is among the
-    bounds of the result. Equal declared states are merged if the reduction says so.
-
-    Raises:
-        UnsoundCombinationError: a reduction by footprints, or endless runs.
+    bounds of the result. Equal declared states are merged if the reduction says so. Raises
+    UnsoundCombinationError: a reduction by footprints, or endless runs.
     """
     options = options or Options(reduction=Reduction.NONE)
     refuse_delays(program, options)
@@ -295,9 +290,8 @@ def explore_by(
 def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().steps) -> ExecutionRecord:
     """Run the execution of a token again.
 
-    Raises:
-        CorruptTokenError, WrongProgramError: the token cannot be used.
-        DivergenceError: the program no longer behaves as recorded.
+    Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the program no
+    longer behaves as recorded.
     """
     content = decode(token)
     content.check_program(program.digest(), program.text())

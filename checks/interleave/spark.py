@@ -114,12 +114,9 @@ def explore_on_spark(
 ) -> Exploration:
     """Search every interleaving of a program on a Spark session.
 
-    Args:
-        session: a running session. It is neither created nor stopped here.
-        program: the program, by name: workers import it.
-        options: how to search. Limits of executions and seconds are read after each round.
-        spread: how to deal out the work.
-        tick: called after the tree is cut and after each round, with the result so far.
+    ``session``: a running session. It is neither created nor stopped here. ``options``: how to search. Limits
+    of executions and seconds are read after each round. ``tick``: called after the tree is cut and after each
+    round, with the result so far.
     """
     options = options or Options()
     search = _Search(session, program, options, spread or Spread())

@@ -83,15 +83,8 @@ class Judged:
 def judge_run(folder: Path, *, case: Case, build: Path, console: Console) -> Judged:
     """Judge the evidence in ``folder`` and show the verdicts.
 
-    Args:
-        folder: what a run left.
-        case: the expectation of its scenario on its version.
-        build: for the verdicts and the report.
-        console: for the table.
-
-    Returns:
-        The status is that of ``tidemark evidence``, or MISSING_REFUTATION if something that has to be
-        refuted was not judged at all.
+    The status is that of ``tidemark evidence``, or MISSING_REFUTATION if something that has to be
+    refuted was not judged at all.
     """
     begun = time.perf_counter()
     options = Options(build=build)

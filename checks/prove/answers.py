@@ -20,7 +20,7 @@ from typing import Any
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 from tidemark.models.digest import content_digest
-from tidemark.models.symbolic.obligations import Fact, Obligation
+from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Answer
 from tidemark.spec.language.spec import Spec
 

@@ -112,14 +112,7 @@ def page(
     graphs: Sequence[tuple[str, str]] = (),
     here: Path = HERE,
 ) -> str:
-    """The index as text.
-
-    Args:
-        result: the run.
-        pictures: of channels: titles and SVG texts.
-        graphs: of small state spaces: names of instances and SVG texts.
-        here: folder of the page, from which its links lead.
-    """
+    """The index as text. ``graphs``: of small state spaces: names of instances and SVG texts."""
     arranged = matrix(result)
     killed, due = result.mutants()
     links = Links(here, result.places)

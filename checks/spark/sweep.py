@@ -44,19 +44,9 @@ def run_many(
     """Apply a function to every item, each in a task of its own; the results are in the order of the items.
 
     They depend neither on the order in which tasks end nor on a task that runs twice, provided that the
-    function depends on its argument only.
-
-    Args:
-        spark: the session.
-        items: picklable and small: each is sent with its task.
-        function: ``module:function`` of one argument, importable on the executors; its result is picklable.
-        name: what Spark's pages call the job.
-        unit: what an item is, in the plural.
-        progress: told how many items are done.
-
-    Raises:
-        ReferenceNotFoundError: the function cannot be found.
-        SweepError: it raised; of several items, the first in order is named.
+    function depends on its argument only. ``function``: ``module:function`` of one argument, importable on
+    the executors; its result is picklable. Raises ReferenceNotFoundError: the function cannot be found;
+    SweepError: it raised; of several items, the first in order is named.
     """
     find(function)
     if not items:

@@ -56,12 +56,8 @@ class _Seen:
 def commuting_pairs(program: ProgramRef, *, pairs: int) -> int:
     """Try pairs of steps in both orders. Return how many of them were independent, and did commute.
 
-    Args:
-        program: the program.
-        pairs: how many pairs to try, over as many random executions as that takes.
-
-    Raises:
-        UnsoundReductionError: two steps that their footprints call independent do not commute.
+    ``pairs``: how many pairs to try, over as many random executions as that takes. Raises
+    UnsoundReductionError: two steps that their footprints call independent do not commute.
     """
     factory, interner = program.load(), Interner()
     with quiet():
@@ -316,14 +312,8 @@ _PAIRS = 5
 def audit(program: ProgramRef, options: Options, result: Exploration, *, timed: bool = False) -> None:
     """Look at what the reduction of a search rests on, as closely as the options say.
 
-    Args:
-        program: the program.
-        options: how the search was done.
-        result: what it has found; how much was looked at is added.
-        timed: the clock was a part of its histories.
-
-    Raises:
-        UnsoundReductionError: the search has left something out, or may have.
+    ``result``: what it has found; how much was looked at is added. Raises UnsoundReductionError: the search
+    has left something out, or may have.
     """
     sample = random_sample(program, options, timed=timed, states=len(result.states))
     if sample is not None:
@@ -377,11 +367,8 @@ def random_sample(
 ) -> Sample | None:
     """Run the executions of the audit. None if nothing is reduced, or no audit is wanted.
 
-    Args:
-        program: the program.
-        options: how the search was done; the audit has at most as many executions as they say.
-        timed: the clock was a part of its histories.
-        states: states that the search has met, which bound the audit of a small program.
+    ``options``: how the search was done; the audit has at most as many executions as they say. ``states``:
+    states that the search has met, which bound the audit of a small program.
     """
     from tidemark.models.simulation import Interner
 
@@ -411,9 +398,8 @@ def check_explained(result: Exploration, sample: Sample) -> None:
     """Compare a complete search with random executions. A search that was cut explains nothing, and is not
     blamed. A violation that only a random execution shows is added to what was found.
 
-    Raises:
-        UnsoundReductionError: a random execution has an outcome, a trace or a declared state that the search
-            did not see.
+    Raises UnsoundReductionError: a random execution has an outcome, a trace or a declared state that the
+    search did not see.
     """
     result.statistics.audited = sample.result.statistics.executions
     if result.remaining or result.reasons:

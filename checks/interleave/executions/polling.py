@@ -19,10 +19,6 @@ _OFTEN = 10
 def polling_lines(program: ProgramRef, picks: Sequence[int]) -> str:
     """Return where those wait that timers wake in the second half of an execution, in words; empty if timers
     are no large part of it, or none of these lines comes again and again.
-
-    Args:
-        program: the program.
-        picks: the choices of the execution.
     """
     watch = _Timers(picks)
     with quiet():

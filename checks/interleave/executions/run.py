@@ -30,13 +30,7 @@ def waiting(execution: Execution) -> Waiting:
 
 
 def judge(execution: Execution, half: Sequence[Step], before: Waiting) -> None:
-    """Blame an execution that reached the limit.
-
-    Args:
-        execution: at the limit.
-        half: the second half of its steps.
-        before: for what each task waited where that half began.
-    """
+    """Blame an execution that reached the limit. ``half``: the second half of its steps."""
     if len(half) < ENOUGH or not fair(half):
         return
     after = waiting(execution)

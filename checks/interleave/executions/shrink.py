@@ -14,7 +14,7 @@ planted bugs of the manifest is measured by ``python -m tidemark.bench --only sh
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tidemark.checks.interleave.executions.record import ExecutionRecord, Step
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.checks.interleave.executions.replay import ByLabel, Lenient
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import encode
@@ -48,14 +48,7 @@ class Shrunk:
 
 
 def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000) -> Shrunk:
-    """Look for a shorter execution with the same violation.
-
-    Args:
-        program: the program.
-        found: the failing execution.
-        attempts: executions that may be spent.
-        steps: limit of steps of one execution.
-    """
+    """Look for a shorter execution with the same violation."""
     if found.violation.kind == SPIN:
         attempts = 1  # each one takes seconds: the natural way only
     search = _Shrinker(program, found, attempts=attempts, steps=steps)

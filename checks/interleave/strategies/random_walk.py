@@ -18,14 +18,7 @@ NAMED: dict[str, Callable[[], Strategy]] = {
 
 
 def strategy_of(given: object) -> Strategy:
-    """Return the strategy that is meant.
-
-    Args:
-        given: a strategy, or the name of one.
-
-    Raises:
-        BadInputError: it is neither.
-    """
+    """Return the strategy that is meant. Raises BadInputError: it is neither."""
     if isinstance(given, str) and given in NAMED:
         return NAMED[given]()
     if not isinstance(given, str | type) and hasattr(given, "new_execution") and hasattr(given, "pick"):

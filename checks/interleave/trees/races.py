@@ -48,10 +48,7 @@ class RaceSearch(DepthFirst):
     def _exclude(self, order: "Order", step: int, gone: Sequence[str]) -> None:
         """See to it that what a step has excluded is tried where it was taken.
 
-        Args:
-            order: the execution.
-            step: the step.
-            gone: the events that it took with it. There are none if it has only spent a budget.
+        ``gone``: the events that it took with it. There are none if it has only spent a budget.
         """
 
     @abstractmethod
@@ -178,10 +175,7 @@ class Order:
     def before_excluded(self, label: str, step: int, excluding: Mapping[str, AbstractSet[str]]) -> list[int]:
         """Return what may come before an event that a step has excluded, when that step is left out.
 
-        Args:
-            label: the excluded event.
-            step: the step.
-            excluding: events by what they exclude: other steps may exclude it as well, and are left out.
+        ``excluding``: events by what they exclude: other steps may exclude it as well, and are left out.
         """
         found, out = [], 0
         for later in self.without(step):

@@ -56,8 +56,7 @@ class Estimator:
     def left(self, way: Iterable[Growth]) -> float:
         """Estimate the leaves that are left.
 
-        Args:
-            way: the nodes from the present leaf, which is done, to the root.
+        ``way``: the nodes from the present leaf, which is done, to the root.
         """
         size, done = 1.0, 1
         for node in way:

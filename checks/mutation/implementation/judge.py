@@ -238,12 +238,9 @@ def tried(
 ) -> list[Trial]:
     """The trials of the mutants and of the controls, in order.
 
-    Args:
-        plan: what is to be tried.
-        context: of the judge.
-        reaches: by host what it runs; None if that is not known.
-        farm: the one that tries them; by default one of its own.
-        journal: keeps the trials. Those that it has are not repeated, unless nothing may be taken over.
+    ``reaches``: by host what it runs; None if that is not known. ``farm``: the one that tries them; by
+    default one of its own. ``journal``: keeps the trials. Those that it has are not repeated, unless nothing
+    may be taken over.
     """
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]

@@ -38,16 +38,8 @@ def spread(
 ) -> Iterator[list[Trial]]:
     """Yield the trials of one round after the other, so that what was tried can be kept between them.
 
-    Args:
-        spark: the session.
-        target: the code that is made wrong; the executors have the same, each in its own place.
-        orders: the mutants and their hosts.
-        name: what Spark's pages call the jobs.
-        seconds: by host the processor time with the real code.
-        seed: of the hosts.
-        progress: told how many parts of the round are done.
-
-    Raises SweepError when a task fails: a mutant that fails is a trial, and no error.
+    Raises SweepError when a task fails: a mutant that fails is a trial, and no error. ``target``: the code
+    that is made wrong; the executors have the same, each in its own place.
     """
     cores = spark.sparkContext.defaultParallelism
     size = cores * _PARTS_OF_A_CORE * _MUTANTS_OF_A_PART

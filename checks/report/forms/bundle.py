@@ -157,16 +157,7 @@ sys.exit(run({words!r}))
 def reproducer(
     trace: Counterexample, *, title: str, name: str, property_id: str, file: Path, replay: str
 ) -> str | None:
-    """The program's text, or None if the trace says neither instance nor replay token.
-
-    Args:
-        trace: the counterexample.
-        title: what it is about, in one line.
-        name: of the manifest's instance.
-        property_id: the property that fails.
-        file: where the program will be.
-        replay: the command that runs it again.
-    """
+    """The program's text, or None if the trace says neither instance nor replay token."""
     here = Path.cwd()
     shown = shlex.quote(file.relative_to(here).as_posix() if file.is_relative_to(here) else file.name)
     if trace.token:
