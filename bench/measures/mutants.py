@@ -14,8 +14,8 @@ from tidemark.bench.sample import Clock, Sample, Side, count, seconds
 def generated(*, reference: str, sample: int) -> Sample:
     """A fixed sample of the mutants made by rule from the protocol of an instance of a manifest."""
     from tidemark.bench.instances import subject, upheld
+    from tidemark.checks.mutation.assess import summary
     from tidemark.checks.mutation.judge import mutate, sampled
-    from tidemark.checks.mutation.result import summary
     from tidemark.models.mutation.generated import mutants_of
 
     instance = subject(reference).instance

@@ -9,8 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from tidemark.checks.cli.run import wide_console
-from tidemark.checks.crosscheck.ours import native
-from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.outcome import Comparison, native
 from tidemark.checks.crosscheck.spin import SpinError, require_spin, run_spin
 from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc, tlc_jar
 from tidemark.checks.inputs.manifests import manifests as read

@@ -12,7 +12,7 @@ from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
 from tidemark.checks.evidence.order import settle
-from tidemark.checks.evidence.readers.prefixes import in_file
+from tidemark.checks.evidence.readers.wrapped import in_file
 from tidemark.checks.evidence.table.files import Sort, writers
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tidemark.checks.evidence.monitors.base import SHOWN, Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
-from tidemark.checks.evidence.readers.prefixes import in_file
+from tidemark.checks.evidence.readers.wrapped import in_file
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.whole import Gap, cluster_of
 

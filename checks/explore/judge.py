@@ -22,10 +22,9 @@ from tidemark.checks.explore.liveness import LivenessChecker, bounds_note, cut_a
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
-from tidemark.checks.verdicts.errors import BadInputError, StoppedError
+from tidemark.checks.verdicts.errors import BadInputError, StoppedError, UnsoundCombinationError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress, silent
-from tidemark.checks.verdicts.refusals import refuse_all_but_invariants, refuse_liveness
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
@@ -45,6 +44,7 @@ from tidemark.models.native.codec import Field
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import Conditions, compile_kernel
+from tidemark.models.native.reduction import DECIDED
 from tidemark.models.native.search.breadth_first import (
     Search,
     SearchLimits,
@@ -59,6 +59,39 @@ from tidemark.spec.language.expr import Expr, Quantified
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action, Property
 from tidemark.spec.language.types import BOOL
+
+
+def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> None:
+    """Symmetry and liveness do not go together: a cycle of representatives need not be a cycle of states.
+
+    Raises UnsoundCombinationError that names the first leads_to among the properties (all if None).
+    """
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    for prop in chosen:
+        if prop.kind == "leads_to":
+            raise UnsoundCombinationError(
+                f"{instance.name}: {prop.id} is a liveness property, which symmetry cannot decide",
+                remedy="judge it on an instance without symmetry",
+            )
+
+
+def refuse_all_but_invariants(instance: Instance, properties: Sequence[str] | None) -> list[Property]:
+    """The invariants and lemmas that a reduced search is to decide.
+
+    Raises UnsoundCombinationError that names the first other claim among the properties (all if None).
+    """
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    for prop in chosen:
+        if prop.kind not in DECIDED:
+            raise UnsoundCombinationError(
+                f"{instance.name}: {prop.id} is a {prop.kind.replace('_', ' ')}, which a search with "
+                "partial-order reduction cannot decide",
+                remedy="judge it without reduction, or give the invariants as properties",
+            )
+    return list(chosen)
+
 
 BLOCK = 1 << 18
 

@@ -18,11 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from tidemark.checks.cache.kept import Kept, Nothing
-from tidemark.checks.gate.estimates import keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.judging import judge_task, processor_seconds
 from tidemark.checks.gate.pool import Pool
 from tidemark.checks.gate.resume import Journal
-from tidemark.checks.gate.schedule import Due, Schedule
+from tidemark.checks.gate.schedule import Due, Schedule, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.errors import MissingToolError, StoppedError
 from tidemark.checks.verdicts.judge import Registry

@@ -15,8 +15,7 @@ from tidemark.checks.interleave.executions.polling import polling_lines
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
 from tidemark.checks.interleave.searches import explore, explore_by, replay

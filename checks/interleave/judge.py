@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark.checks.interleave.audits.audit import BY_FOOTPRINTS
-from tidemark.checks.interleave.audits.footprints import FOOTPRINTS, judged
+from tidemark.checks.interleave.audits.audit import BY_FOOTPRINTS, FOOTPRINTS, judged
 from tidemark.checks.interleave.executions.recorded_execution import (
     Refining,
     SaysFaults,
@@ -20,8 +19,7 @@ from tidemark.checks.interleave.executions.recorded_execution import (
     witness,
 )
 from tidemark.checks.interleave.executions.shrink import shrink
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.searches import explore, explore_with_delays
 from tidemark.checks.interleave.spark import Spread, explore_on_spark

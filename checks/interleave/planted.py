@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.checks.interleave.audits.footprints import FOOTPRINTS
+from tidemark.checks.interleave.audits.audit import FOOTPRINTS
 from tidemark.checks.interleave.judge import program_of
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options
+from tidemark.checks.interleave.limits import ExecutionLimits, Options
 from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.searches import explore, explore_randomly
 from tidemark.checks.verdicts.errors import BadInputError

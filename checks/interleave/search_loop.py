@@ -10,8 +10,7 @@ from tidemark.checks.interleave.executions.determinism import check_again
 from tidemark.checks.interleave.executions.record import Ending, ExecutionRecord
 from tidemark.checks.interleave.executions.run import Runner
 from tidemark.checks.interleave.executions.token import encode
-from tidemark.checks.interleave.limits import Meter
-from tidemark.checks.interleave.options import Options
+from tidemark.checks.interleave.limits import Meter, Options
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.tree import TreeWalk

@@ -9,18 +9,16 @@ from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import decode
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import Tick, quiet, search
 from tidemark.checks.interleave.strategies.bounded import DelayBounded, DelaysBetweenStates
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.graph import GraphSearch
-from tidemark.checks.interleave.strategies.histories import HistorySearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.source_sets import SourceSets
-from tidemark.checks.interleave.strategies.states import MergingSearch, Met
+from tidemark.checks.interleave.strategies.states import HistorySearch, MergingSearch, Met
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
 from tidemark.checks.verdicts.errors import UnsoundCombinationError

@@ -28,7 +28,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.checks.interleave.audits.audit import audit
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import set_aside
 from tidemark.checks.interleave.searches import bounds_text, explore_subtree, split

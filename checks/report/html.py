@@ -21,8 +21,19 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
 from tidemark.checks.report.forms.diagram import svg
 from tidemark.checks.report.forms.trace_text import start_text
 from tidemark.checks.report.matrix import matrix
-from tidemark.checks.report.page.links import Links, has_expected_run, run_anchor, run_link, runs_page
-from tidemark.checks.report.page.rows import KINDS, findings_with_runs, lines, run_data, sections, slips
+from tidemark.checks.report.page.rows import (
+    KINDS,
+    Links,
+    findings_with_runs,
+    has_expected_run,
+    lines,
+    run_anchor,
+    run_data,
+    run_link,
+    runs_page,
+    sections,
+    slips,
+)
 from tidemark.checks.report.sources import entries, pieces
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, SourceNote

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 
 from tidemark.checks.evidence.histories.claims import BOUND, OF_LEVEL
-from tidemark.checks.evidence.histories.keys import cells, groups
 from tidemark.checks.evidence.histories.operations import (
     FOREVER,
     Bools,
@@ -26,7 +25,7 @@ from tidemark.checks.evidence.histories.operations import (
     offsets,
     ranges,
 )
-from tidemark.checks.evidence.histories.rows import Latest, Rows
+from tidemark.checks.evidence.histories.rows import Latest, Rows, cells, groups
 from tidemark.checks.evidence.histories.sweep import Sweep
 from tidemark.checks.evidence.monitors.base import Answer, Place, shown
 from tidemark.checks.evidence.readers.client import LEVELS

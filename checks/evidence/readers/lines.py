@@ -16,8 +16,7 @@ import pyarrow as pa
 from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.evidence.readers.broker import broker_row
-from tidemark.checks.evidence.readers.client import op_row
-from tidemark.checks.evidence.readers.client_columns import op_batch
+from tidemark.checks.evidence.readers.client import op_batch, op_row
 from tidemark.checks.evidence.readers.etcd import etcd_row
 from tidemark.checks.evidence.readers.log import Lines
 from tidemark.checks.evidence.table.schema import Row, clamp

@@ -7,6 +7,10 @@ A search with sleep sets runs one order of such steps and leaves the other out. 
 footprint names all that its step has touched. Here both orders are run, from places of random executions: in
 either, both steps must happen, touch the same, and lead to the same state and to the same end. What a step
 touches and does not say shows as a difference.
+
+The audit of a reduction as a verdict: for programs that must not pass it.
+
+Elsewhere a search that the audit objects to ends with an error, and judges nothing.
 """
 
 import functools
@@ -17,14 +21,53 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from tidemark.checks.interleave.errors import CAUSES, UnsoundReductionError
-from tidemark.checks.interleave.executions.run import Factory
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.executions.recorded_execution import counterexample_of, witness
+from tidemark.checks.interleave.executions.replay import Exact
+from tidemark.checks.interleave.executions.run import Factory, run_once
+from tidemark.checks.interleave.executions.token import encode
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.search_loop import quiet, search
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.strategy import Remembering, StateStrategy
+from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.verdict import Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.simulation import Execution, Footprint, Interner, Program, ProgramRef, independent
+
+FOOTPRINTS = "footprints"
+"""Claim id: each step says what it touches, as far as the audit of the search sees."""
+
+
+def judged(
+    program: ProgramRef, search: Callable[[], Exploration], subject: Subject, *, replay: str
+) -> Verdict:
+    """Search, and say what the audit has seen. What else is wrong with the program leaves it undecided."""
+    try:
+        result = search()
+    except UnsoundReductionError as error:
+        return refuted(
+            subject,
+            counts={"executions": 1},
+            counterexample=_shown_run(program, error),
+            reason=error.message,
+            bounds=program.text(),
+            replay=replay,
+        )
+    commuting = result.statistics.commuting
+    if result.violations or result.reason or not commuting:
+        reason = result.reason or "the search ended at a violation, or no two of its steps are independent"
+        return inconclusive(subject, reason=reason, counts={}, bounds=result.bounds, replay=replay)
+    counts = {"executions": result.statistics.executions, "commuting": commuting}
+    return holds(subject, counts=counts, bounds=result.bounds, replay=replay)
+
+
+def _shown_run(program: ProgramRef, error: UnsoundReductionError) -> Counterexample:
+    """The run that shows it, up to there."""
+    with quiet():
+        run = run_once(program.load(), Exact(error.picks), interner=Interner(), steps=ExecutionLimits().steps)
+    shown = counterexample_of(witness(program, encode(program.digest(), run.trace)))
+    return shown.model_copy(update={"steps": shown.steps[: len(error.picks)], "failing": error.message})
+
 
 _STEPS = 400
 """A random execution is followed for so many steps: a program that polls has no end."""

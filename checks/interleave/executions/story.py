@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.interleave.executions.purpose import purpose
+from tidemark.checks.interleave.executions.polling import purpose
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.result import Found

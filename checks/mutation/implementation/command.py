@@ -243,7 +243,7 @@ def _trials(
     if chosen.master is None:
         yield from Farm(plan.target, seconds=seconds, jobs=chosen.jobs or cores()).trials(orders)
         return
-    from tidemark.checks.mutation.implementation.spread import spread
+    from tidemark.checks.mutation.implementation.farm import spread
     from tidemark.checks.spark.session import spark_session
 
     session = spark_session(master=chosen.master, build=chosen.build)

@@ -265,7 +265,7 @@ def _spread(
     plan: Plan, context: Context, orders: Sequence[Order], seconds: Mapping[str, float]
 ) -> Iterator[Trial]:
     """The same on Spark, round by round."""
-    from tidemark.checks.mutation.implementation.spread import spread
+    from tidemark.checks.mutation.implementation.farm import spread
 
     for found in spread(
         _session(context),

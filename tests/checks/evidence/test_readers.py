@@ -17,8 +17,8 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf
-from tidemark.checks.evidence.readers.client_columns import op_batch
+from tidemark.checks.evidence.readers import broker, client, etcd, log_rules, protobuf
+from tidemark.checks.evidence.readers.client import op_batch
 from tidemark.checks.evidence.readers.lines import JsonReader, trace_row
 from tidemark.checks.evidence.readers.log import LogReader
 from tidemark.checks.evidence.table.files import Sort, find, pieces
@@ -70,19 +70,19 @@ def test_what_collectors_put_before_a_line(prefix: str) -> None:
 
 
 def test_fields_of_all_forms() -> None:
-    found = fields.fields(
+    found = log_rules.fields(
         b'[a=1] ["# of x"="[2]"] [len(y)=0] [empty=] [q="a \\"b\\" ] = \\u00b5"] '
         b"[t=2025/01/08 04:58:32.924 +00:00] []"
     )
     assert found[b"# of x"] == b"[2]"
     assert found[b"len(y)"] == b"0"
     assert found[b"empty"] == b""
-    assert fields.unescape(found[b"q"]) == 'a "b" ] = µ'
-    assert fields.milliseconds(found[b"t"]) == 1736312312924
-    assert fields.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
-    assert fields.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
-    assert fields.timestamp(b"18446744073709551615") == LARGEST
-    assert fields.timestamp(b"soon") is None
+    assert log_rules.unescape(found[b"q"]) == 'a "b" ] = µ'
+    assert log_rules.milliseconds(found[b"t"]) == 1736312312924
+    assert log_rules.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
+    assert log_rules.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
+    assert log_rules.timestamp(b"18446744073709551615") == LARGEST
+    assert log_rules.timestamp(b"soon") is None
 
 
 def test_an_entry_over_several_lines() -> None:
