@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
+from tidemark.bench.cli import MEASURES
 from tidemark.bench.instances import GROWTH, subject
-from tidemark.bench.measures import MEASURES
 from tidemark.bench.measures.search import LARGE
 from tidemark.bench.measures.spin import SIZES
 from tidemark.models.rooms import ROOT

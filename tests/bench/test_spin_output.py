@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.bench.instances import subject
+from tidemark.bench.measures.spin import Pan, read, rounded, with_rounded_counts
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample
-from tidemark.bench.spin import Pan, read, rounded, with_rounded_counts
 
 OUTPUT = """
 (Spin Version 6.5.2 -- 6 December 2019)

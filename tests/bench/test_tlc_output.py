@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tidemark.bench.instances import subject
+from tidemark.bench.measures.tlc import Tlc, read
 from tidemark.bench.sample import BrokenRun, NotMeasured
-from tidemark.bench.tlc import Tlc, read
 
 OUTPUT = """
 Progress(9) : 9,000 states generated, 800 distinct states found, 70 states left on queue.

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from tidemark.checks.argument.liveness import BOUNDED, Row, liveness
+from tidemark.checks.argument.table import BOUNDED, LivenessRow, liveness
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files
 from tidemark.spec.language.protocol import resolve
 
@@ -17,18 +17,20 @@ def manifests() -> dict[str, Manifest]:
 
 
 @pytest.fixture(scope="module")
-def rows(manifests: dict[str, Manifest]) -> dict[str, Row]:
+def rows(manifests: dict[str, Manifest]) -> dict[str, LivenessRow]:
     return {row.claim: row for row in liveness(manifests.values())}
 
 
-def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, Row]) -> None:
+def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, LivenessRow]) -> None:
     for row in rows.values():
         if not row.proofs:
             assert row.instances, row.claim
             assert row.reason, f"{row.claim}: its docstring says nothing of {BOUNDED!r}"
 
 
-def test_no_docstring_denies_what_is_proved(rows: dict[str, Row], manifests: dict[str, Manifest]) -> None:
+def test_no_docstring_denies_what_is_proved(
+    rows: dict[str, LivenessRow], manifests: dict[str, Manifest]
+) -> None:
     for row in rows.values():
         if row.proofs:
             name, _, method = row.claim.partition(".")
@@ -36,7 +38,7 @@ def test_no_docstring_denies_what_is_proved(rows: dict[str, Row], manifests: dic
             assert BOUNDED not in (inspect.getdoc(getattr(protocol, method)) or ""), row.claim
 
 
-def test_it_says_of_which_runs(rows: dict[str, Row]) -> None:
+def test_it_says_of_which_runs(rows: dict[str, LivenessRow]) -> None:
     assert rows["meta.a_change_ends"].finitely == ("faults",)
     assert rows["meta.a_request_ends"].finitely == ()
 

@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.models.refinement.test_actions import MANIFESTS, PROTOCOLS
-from tidemark.checks.conform.origins import Origins, origins, origins_text, tables
-from tidemark.checks.conform.recorder import Recorder
+from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
 from tidemark.impl.values.report import TimeTickReport
 
 TABLES = tables()

@@ -7,8 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tests.models.native.expression_trees import Generator
-from tidemark.checks.crosscheck.ours import plain
-from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.outcome import Comparison, plain
 from tidemark.checks.crosscheck.spin import run_spin
 from tidemark.models.instance import Instance
 

@@ -7,8 +7,7 @@ import pytest
 
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.checks.cli.cross_check import chosen, conclude
-from tidemark.checks.crosscheck.ours import native, plain
-from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison
+from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison, native, plain
 from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode

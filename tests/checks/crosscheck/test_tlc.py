@@ -4,8 +4,7 @@ import pytest
 
 from tests.models.exports.instances import GALLERY
 from tidemark.checks.crosscheck import tlc
-from tidemark.checks.crosscheck.ours import plain
-from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.outcome import Comparison, plain
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.models.exports.tla import to_tla
 

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pytest
 
 from tests.checks.evidence.parts import op
-from tidemark.checks.evidence.histories import keys
+from tidemark.checks.evidence.histories import rows as row_counts
 from tidemark.checks.evidence.histories.claims import BOUND, OF_LEVEL
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.monitors import base
@@ -187,7 +187,7 @@ def test_one_read_is_refuted_if_and_only_if_no_order_allows_it(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rng = random.Random(seed)
-    monkeypatch.setattr(keys, "TOGETHER", (1 << 18, 1, 9)[seed])
+    monkeypatch.setattr(row_counts, "TOGETHER", (1 << 18, 1, 9)[seed])
     histories = [drawn(rng, number) for number in range(1500)]
     found = {one for one in judged(histories) if one[2] not in ("history.kept", "history.ordered")}
     wanted = {(n, line, claim) for n, history in enumerate(histories) for line, claim in expected(history)}

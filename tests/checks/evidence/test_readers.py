@@ -17,9 +17,9 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf, trace
-from tidemark.checks.evidence.readers.client_columns import op_batch
-from tidemark.checks.evidence.readers.lines import JsonReader
+from tidemark.checks.evidence.readers import broker, client, etcd, log_rules, protobuf
+from tidemark.checks.evidence.readers.client import op_batch
+from tidemark.checks.evidence.readers.lines import JsonReader, trace_row
 from tidemark.checks.evidence.readers.log import LogReader
 from tidemark.checks.evidence.table.files import Sort, find, pieces
 from tidemark.checks.evidence.table.kinds import KINDS
@@ -70,19 +70,19 @@ def test_what_collectors_put_before_a_line(prefix: str) -> None:
 
 
 def test_fields_of_all_forms() -> None:
-    found = fields.fields(
+    found = log_rules.fields(
         b'[a=1] ["# of x"="[2]"] [len(y)=0] [empty=] [q="a \\"b\\" ] = \\u00b5"] '
         b"[t=2025/01/08 04:58:32.924 +00:00] []"
     )
     assert found[b"# of x"] == b"[2]"
     assert found[b"len(y)"] == b"0"
     assert found[b"empty"] == b""
-    assert fields.unescape(found[b"q"]) == 'a "b" ] = µ'
-    assert fields.milliseconds(found[b"t"]) == 1736312312924
-    assert fields.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
-    assert fields.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
-    assert fields.timestamp(b"18446744073709551615") == LARGEST
-    assert fields.timestamp(b"soon") is None
+    assert log_rules.unescape(found[b"q"]) == 'a "b" ] = µ'
+    assert log_rules.milliseconds(found[b"t"]) == 1736312312924
+    assert log_rules.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
+    assert log_rules.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
+    assert log_rules.timestamp(b"18446744073709551615") == LARGEST
+    assert log_rules.timestamp(b"soon") is None
 
 
 def test_an_entry_over_several_lines() -> None:
@@ -375,11 +375,9 @@ def test_a_block_that_is_not_sound_is_read_line_by_line(spoil: Callable[[bytes],
 
 
 def test_steps_of_a_trace() -> None:
-    begin = trace.trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
-    step = trace.trace_row(
-        "t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}}
-    )
-    lost = trace.trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
+    begin = trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
+    step = trace_row("t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}})
+    lost = trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
     assert (begin.kind, begin.text, step.kind, step.text, step.ts) == (
         "trace.begin",
         "timetick",
@@ -389,7 +387,7 @@ def test_steps_of_a_trace() -> None:
     )
     assert (lost.kind, lost.rows) == ("trace.dropped", 4)
     with pytest.raises(ValueError, match="validation error"):
-        trace.trace_row("t", 4, {"n": "rc", "s": -1})
+        trace_row("t", 4, {"n": "rc", "s": -1})
 
 
 # ---- files ----

@@ -11,8 +11,8 @@ import pytest
 from tests.checks.evidence.parts import write
 from tests.models.exports.instances import GALLERY
 from tidemark.checks.cli import app
+from tidemark.checks.evidence.refinement.judge import refine
 from tidemark.checks.evidence.refinement.model import Event, Trace
-from tidemark.checks.evidence.refinement.search import refine
 from tidemark.checks.report.forms.itf import to_itf
 from tidemark.checks.report.graph import longest_run
 from tidemark.models.instance import Instance

@@ -9,8 +9,7 @@ import pytest
 
 from tests.checks.gate.test_reports import red
 from tidemark.checks.report.files import FORMS
-from tidemark.checks.report.forms.bundle import FOLDER
-from tidemark.checks.report.forms.bundles import INDEX, write_bundles
+from tidemark.checks.report.forms.bundle import FOLDER, INDEX, write_bundles
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import amended
 from tidemark.models.rooms import ROOT

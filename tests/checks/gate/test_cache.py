@@ -10,11 +10,11 @@ from pathlib import Path
 import pytest
 
 from tests.checks.gate.lab import BY_LIGHTS, EVERYTHING, FERRY, Lab, result, verdict
+from tidemark.checks.cache import kept, toolchain
 from tidemark.checks.cache import key as key_module
-from tidemark.checks.cache import store, toolchain
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
-from tidemark.checks.gate import fingerprint
+from tidemark.checks.gate.resume import fingerprint
 from tidemark.checks.verdicts import sealed
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
@@ -257,7 +257,7 @@ class TestRecords:
     def test_a_whole_record_of_something_else_is_foreign(self, lab: Lab, change) -> None:
         path = self.record(lab)
         body = json.loads(path.read_text(encoding="utf-8").split("\n")[1])
-        sealed.write_sealed(path, json.dumps(body | change), version=store.FORMAT)
+        sealed.write_sealed(path, json.dumps(body | change), version=kept.FORMAT)
         assert lab.run() == {"prove/any"}
         assert "foreign" in lab.last.remarks[0]
 
@@ -265,7 +265,7 @@ class TestRecords:
         path = self.record(lab)
         body = json.loads(path.read_text(encoding="utf-8").split("\n")[1])
         body["judgements"][0]["verdict"]["counts"] = {}  # a verdict over nothing
-        sealed.write_sealed(path, json.dumps(body), version=store.FORMAT)
+        sealed.write_sealed(path, json.dumps(body), version=kept.FORMAT)
         assert lab.run() == {"prove/any"}
         assert "damaged" in lab.last.remarks[0]
 
@@ -279,7 +279,7 @@ class TestRecords:
         for number in range(8):
             lab.data["proof"][0]["timeout_s"] = 100.0 + number
             lab.run()
-        assert len(list(lab.last.folder.glob("prove-any.*.json"))) == store.GENERATIONS
+        assert len(list(lab.last.folder.glob("prove-any.*.json"))) == kept.GENERATIONS
 
     def test_a_folder_that_cannot_be_made(self, lab: Lab) -> None:
         lab.build = lab.build / "verdicts.json"
@@ -292,7 +292,7 @@ class TestRecords:
     def test_a_folder_that_is_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         lab = Lab(tmp_path, monkeypatch)
         lab.build.mkdir()
-        (lab.build / store.FOLDER).write_text("a file", encoding="utf-8")
+        (lab.build / kept.FOLDER).write_text("a file", encoding="utf-8")
         assert lab.run() == EVERYTHING
         assert "not a folder" in lab.last.remarks[0]
 
@@ -399,13 +399,13 @@ def test_the_sources_of_a_stopped_run_are_those_of_the_next(
     monkeypatch.setattr(
         fingerprint, "files", lambda suffixes: [p for p in sorted(tmp_path.iterdir()) if p.suffix in suffixes]
     )
-    found = [fingerprint.fingerprint(seed=0)]
-    assert fingerprint.fingerprint(seed=0) == found[0]
-    found.append(fingerprint.fingerprint(seed=1))
+    found = [fingerprint(seed=0)]
+    assert fingerprint(seed=0) == found[0]
+    found.append(fingerprint(seed=1))
     table.write_text("x = 2")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     code.rename(tmp_path / "codes.py")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     (tmp_path / "codes.py").write_text("X = 2")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     assert len(set(found)) == len(found)

@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from tidemark.checks.cache import closure
-from tidemark.checks.cache.closure import Sources
+from tidemark.checks.cache.closure import Mentions, Sources
 from tidemark.checks.cache.memo import Memo
-from tidemark.checks.cache.mentions import Mentions
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.models.manifest import load, manifest_files
 from tidemark.models.rooms import ROOT

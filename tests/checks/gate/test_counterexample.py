@@ -12,8 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.checks.gate.toy import FORWARD, REFERENCE, SAFE, manifest, trace
-from tidemark.checks.explore.replay import replay, replay_command
-from tidemark.checks.explore.token import RunToken, parse_token
+from tidemark.checks.explore.replay import RunToken, parse_token, replay, replay_command
 from tidemark.checks.report.forms.bundle import bundle_id, write_bundle
 from tidemark.checks.report.forms.diagram import mermaid, svg
 from tidemark.checks.report.forms.itf import to_itf

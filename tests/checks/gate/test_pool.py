@@ -15,10 +15,18 @@ from tests.checks.gate import planted
 from tests.checks.gate.toy import data, manifest
 from tests.processes import ends, lives
 from tidemark.checks.cli import app
-from tidemark.checks.gate.estimates import FILE, MIB, Needs, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
-from tidemark.checks.gate.schedule import Due, Schedule
+from tidemark.checks.gate.schedule import (
+    FILE,
+    MIB,
+    Due,
+    Needs,
+    Schedule,
+    keep_seconds,
+    last_seconds,
+    needs_of,
+)
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import to_json, to_junit
 from tidemark.checks.spark.standalone import wait_for

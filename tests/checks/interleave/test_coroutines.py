@@ -21,7 +21,7 @@ from tidemark.checks.interleave import (
     replay_coroutine,
     require_every_order,
 )
-from tidemark.checks.interleave.options import Reduction
+from tidemark.checks.interleave.limits import Reduction
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ProgramError
 

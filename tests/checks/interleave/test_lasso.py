@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tidemark.checks.interleave.executions.lasso import _wait
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import Options, Reduction
 from tidemark.checks.interleave.searches import explore
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.states import Met

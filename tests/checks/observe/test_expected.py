@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checks.observe.expected import Case, case_of, read_cases
+from tidemark.checks.observe.judged import Case, case_of, read_cases
 from tidemark.checks.observe.scenarios import SCENARIOS
 from tidemark.checks.verdicts.errors import BadInputError
 

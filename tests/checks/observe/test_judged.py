@@ -10,8 +10,7 @@ from rich.console import Console
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, ts
-from tidemark.checks.observe.expected import Case
-from tidemark.checks.observe.judged import Judged, judge_run, overview
+from tidemark.checks.observe.judged import Case, Judged, judge_run, overview
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 

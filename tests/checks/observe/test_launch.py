@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tidemark.checks.observe import launch, server
-from tidemark.checks.observe.namespace import Place, find_place
+from tidemark.checks.observe.launch import Place, find_place
 from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import SCENARIOS, find_scenario

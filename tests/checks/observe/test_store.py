@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from tidemark.checks.observe.store import Store
+from tidemark.checks.observe.stage import Store
 from tidemark.checks.verdicts.errors import MissingToolError
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from tidemark.checks.cli.app import run
 from tidemark.checks.prove.answers import Answers
-from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import describe
+from tidemark.checks.prove.minimise import implied_claims
 from tidemark.checks.prove.proof import Proof, prove
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.reuse import Reuse

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from tidemark.checks.cli.app import run
-from tidemark.checks.prove import second_opinion as module
-from tidemark.checks.prove.second_opinion import compared, second_opinion
+from tidemark.checks.prove import judge as module
+from tidemark.checks.prove.judge import compared, second_opinion
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context

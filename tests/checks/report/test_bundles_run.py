@@ -11,8 +11,7 @@ import pytest
 from tests.checks.cli.test_printed_commands import shell
 from tidemark.checks.cli import app as cli
 from tidemark.checks.report.files import VERDICTS, read_result
-from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
-from tidemark.checks.report.forms.bundles import INDEX
+from tidemark.checks.report.forms.bundle import FOLDER, INDEX, bundle_id
 from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.verdict import Outcome
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.checks.mutation.implementation.fate import BY, FATE, REVIEWED
-from tidemark.checks.report.page.slips import Slips, slips
+from tidemark.checks.report.page.rows import Slips, slips
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, holds, refuted
 
 

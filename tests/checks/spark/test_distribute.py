@@ -10,8 +10,7 @@ import pytest
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, make, native_summary, summary
 from tests.checks.spark.slow_kernel import FACTORY as SLOW
-from tidemark.checks.explore.replay import replay
-from tidemark.checks.explore.token import parse_token
+from tidemark.checks.explore.replay import parse_token, replay
 from tidemark.checks.spark.judge import JUDGE, distribute
 from tidemark.checks.spark.search.breadth_first import TOGETHER, RoundLimits, Search
 from tidemark.checks.spark.search.runners import OnSpark

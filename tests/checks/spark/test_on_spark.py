@@ -10,7 +10,7 @@ import pytest
 from tests.checks.spark.opponents import GRID, TWO_PHASE, distributed, native_summary, summary
 from tests.checks.spark.saboteurs import THIEF, stages_of
 from tidemark.checks.spark.judge import distribute
-from tidemark.checks.spark.planning.forecast import outlook
+from tidemark.checks.spark.planning.cost import outlook
 from tidemark.checks.spark.planning.history import RUNS, History, query
 from tidemark.checks.spark.search.breadth_first import RoundLimits
 from tidemark.checks.spark.search.runners import OnSpark

@@ -8,8 +8,8 @@ import pytest
 
 from tests.checks.spark.saboteurs import jobs_of
 from tidemark.checks.cli.app import run
+from tidemark.checks.mutation.assess import MutantResult
 from tidemark.checks.mutation.judge import mutate
-from tidemark.checks.mutation.result import MutantResult
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
 from tidemark.models.mutation.generated import mutants_of

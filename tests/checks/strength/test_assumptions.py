@@ -8,8 +8,7 @@ import pytest
 
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.strength.judge import JUDGE
-from tidemark.checks.strength.lemmas import LemmaTrials
-from tidemark.checks.strength.liveness import LivenessTrials
+from tidemark.checks.strength.trials import LemmaTrials, LivenessTrials
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task
 from tidemark.models.manifest import load, manifest_files, parse

@@ -5,7 +5,7 @@ from collections.abc import Callable, Hashable
 import pytest
 
 from tidemark.checks.interleave import Options, Reduction, UnsoundReductionError, explore
-from tidemark.checks.interleave.audits.commuting import commuting_pairs
+from tidemark.checks.interleave.audits.audit import commuting_pairs
 from tidemark.models.simulation import Cell, Process, Program, ProgramRef, World
 
 REDUCED = (Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL)

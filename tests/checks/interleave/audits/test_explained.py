@@ -12,8 +12,7 @@ import pytest
 
 from tidemark.checks.interleave.audits.audit import Sample, check_explained
 from tidemark.checks.interleave.errors import NondeterminismError, UnsoundReductionError
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found, Statistics, Status, merge
 from tidemark.checks.interleave.search_loop import search
 from tidemark.checks.interleave.searches import explore

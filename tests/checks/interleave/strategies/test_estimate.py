@@ -19,7 +19,7 @@ from tidemark.checks.interleave.executions.run import Runner
 from tidemark.checks.interleave.judge import interleave
 from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.searches import split
-from tidemark.checks.interleave.trees.estimate import Estimator, Growth
+from tidemark.checks.interleave.trees.tree import Estimator, Growth
 from tidemark.models.manifest import Expectation, Expected, InterleaveEntry
 from tidemark.models.simulation import Interner, ProgramRef
 

@@ -9,9 +9,9 @@ import sys
 import time
 
 from tests.models.mutation.source import spinning
+from tidemark.checks.mutation.implementation.command import killers_text, seconds_text, table_text
 from tidemark.checks.mutation.implementation.farm import Farm, Limits
 from tidemark.checks.mutation.implementation.fate import Fate, FateCounts, Trial
-from tidemark.checks.mutation.implementation.table import killers_text, seconds_text, table_text
 from tidemark.checks.mutation.implementation.trial import Target, Watch, allow
 from tidemark.models.rooms import ROOT
 
