@@ -5,13 +5,19 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import time
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
+from tests.processes import ends, lives
 from tidemark.bench import cli
-from tidemark.bench.measure import Measure
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures import gate
+from tidemark.bench.process import Finished, in_fresh_process, run_process
 from tidemark.bench.report import number
-from tidemark.bench.row import Goal
+from tidemark.bench.row import Goal, Status
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
@@ -126,3 +132,192 @@ def test_a_quick_run_works(tmp_path):
     assert native["counts"] == {"distinct": 3388, "generated": 29270, "depth": 35}
     assert native["ratio"] > 1
     assert (tmp_path / "bench.md").read_text().startswith("**search: flush/tiny: 3,388 states**")
+
+
+GREEN = {
+    "checks": {"done": 3},
+    "judgements": [{}, {}],
+    "measured": {"seconds": 10.0, "processor_seconds": 15.0, "taken_over": {"prove/any-size": "2026"}},
+}
+
+
+def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
+    """The lines of the measure, with a gate that takes 200 s on two cores and 390 s on one."""
+
+    changed: list[str] = []
+
+    def run(command, *, cwd, timeout, env):
+        *words, option, whose = (str(word) for word in command)
+        assert (option, whose) == ("--manifest", "suite"), (
+            "a copy would be judged with the manifests of this clone"
+        )
+        if "pin" in words:
+            changed.append(words[-1])
+            return Finished("", 0, 1.0, 0.0, 0)
+        build = Path(words[words.index("--build") + 1])
+        again = build.exists()
+        build.mkdir(exist_ok=True)
+        found = GREEN | ({"judgements": []} if again and loses else {})
+        (build / "verdicts.json").write_text(json.dumps(found), encoding="utf-8")
+        assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
+        took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
+        if changed:
+            assert changed_copies(env, changed)
+            return Finished("", status, 70.0 if changed[-1] == "flush" else 50.0, 0.0, 0)
+        return Finished("NOT as expected: 1 of 2", status, 6.0 if again else took, 0.0, 0)
+
+    monkeypatch.setattr(gate, "run_process", run)
+    monkeypatch.setattr(gate, "cores", lambda: 2)
+    return list(gate.run(Plan(scratch=tmp_path, quick=quick)))
+
+
+def test_green(monkeypatch, tmp_path):
+    empty, processor, at_work, again, single, _, *changes = rows(monkeypatch, tmp_path)
+    assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
+    assert processor.median == 15.0
+    assert at_work.median == 1.5
+    assert (again.median, again.status) == (6.0, Status.MET)
+    assert (single.median, len(single.samples)) == (390.0, 1)
+    assert empty.counts == {"checks": 3, "verdicts": 2}
+    took, judged = changes[::2], changes[1::2]
+    assert {row.what: row.median for row in took} == {
+        f"one action of {path.parent.name} changed": 70.0 if path.parent.name == "flush" else 50.0
+        for path in (ROOT / "spec").glob("*/actions.py")
+    }
+    assert {row.goal for row in took} == {gate.AFTER_A_CHANGE}
+    assert {row.median for row in judged} == {2.0}
+
+
+def changed_copies(env, protocols):
+    """The copy that is judged has exactly these protocols changed."""
+    specs = Path(env["PYTHONPATH"]) / "tidemark" / "spec"
+    differ = {
+        path.parent.name
+        for path in (ROOT / "spec").glob("*/actions.py")
+        if path.read_bytes() != (specs / path.parent.name / "actions.py").read_bytes()
+    }
+    return differ == set(protocols)
+
+
+def test_too_slow(monkeypatch, tmp_path):
+    monkeypatch.setattr(gate, "WITHIN", replace(gate.WITHIN, at_most=199))
+    assert rows(monkeypatch, tmp_path)[0].status is Status.NOT_MET
+
+
+def test_red(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, status=1)
+    assert {row.status for row in found} == {Status.BROKEN}
+    assert "status 1: NOT as expected" in found[0].reason
+
+
+def test_quick_judges_nothing(monkeypatch, tmp_path):
+    assert rows(monkeypatch, tmp_path, quick=True)[0].status is Status.NOT_JUDGED
+
+
+def test_a_second_run_that_loses_verdicts(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, loses=True)
+    assert {row.status for row in found[:6]} == {Status.BROKEN}
+    assert "the second run has" in found[0].reason
+
+
+MEBIBYTE = 2**20
+
+
+def takes_memory(*, mebibytes: int) -> Sample:
+    held = bytearray(mebibytes * MEBIBYTE)
+    held[::4096] = b"x" * len(held[::4096])
+    return Sample(
+        seconds=1.0, counts={"bytes": len(held)}, texts={"text": "one"}, values={"nan": float("nan")}
+    )
+
+
+def crashes() -> Sample:
+    raise ValueError("planted")
+
+
+def is_missing() -> Sample:
+    raise NotMeasured("there is no such tool; install it")
+
+
+def test_the_peak_memory_is_that_of_the_fresh_process():
+    held = bytearray(300 * MEBIBYTE)
+    held[::4096] = b"x" * len(held[::4096])
+    small = in_fresh_process(takes_memory, mebibytes=1)
+    large = in_fresh_process(takes_memory, mebibytes=100)
+    assert small.counts == {"bytes": MEBIBYTE}
+    assert small.texts == {"text": "one"}
+    assert 90 * MEBIBYTE < large.peak_bytes - small.peak_bytes < 110 * MEBIBYTE
+    assert small.peak_bytes < 200 * MEBIBYTE < len(held)
+
+
+def test_a_crash_is_no_missing_tool():
+    with pytest.raises(BrokenRun, match="planted"):
+        in_fresh_process(crashes)
+
+
+def test_a_missing_tool_is_no_crash():
+    with pytest.raises(NotMeasured, match="there is no such tool"):
+        in_fresh_process(is_missing)
+
+
+def test_a_process_that_is_late_is_ended(tmp_path):
+    with pytest.raises(NotMeasured, match=r"took longer than 0\.3 s"):
+        run_process([sys.executable, "-c", "import time; time.sleep(60)"], cwd=tmp_path, timeout=0.3)
+
+
+def test_a_program_that_is_not_there(tmp_path):
+    with pytest.raises(NotMeasured, match="no-such-program is missing"):
+        run_process(["no-such-program"], cwd=tmp_path, timeout=1)
+
+
+FAMILY = """
+import subprocess, sys, time
+if len(sys.argv) == 1:
+    subprocess.Popen([sys.executable, __file__, "child"])
+held = bytearray(60 * 2**20)
+held[::4096] = b"x" * len(held[::4096])
+time.sleep(2)
+"""
+
+
+def test_the_memory_of_a_family_is_added_up(tmp_path):
+    script = tmp_path / "family.py"
+    script.write_text(FAMILY)
+    done = run_process([sys.executable, str(script)], cwd=tmp_path, timeout=30, family=True)
+    assert done.status == 0
+    assert done.peak_bytes > 120 * MEBIBYTE
+
+
+WAITING = """
+import sys
+from pathlib import Path
+from bench import cli
+from tidemark.bench.measure import Measure
+from tidemark.bench.process import run_process
+
+def run(plan):
+    folder = Path(sys.argv[1])
+    run_process(["sh", "-c", "echo $$ > pid; exec sleep 60"], cwd=folder, timeout=60)
+    return []
+
+cli.MEASURES = (Measure("waiting", "A fake.", run),)
+sys.exit(cli.run(["--build", sys.argv[1]]))
+"""
+
+
+def test_a_run_that_is_terminated_leaves_nothing_running(tmp_path):
+    command = [sys.executable, "-c", WAITING, str(tmp_path)]
+    started = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    name = tmp_path / "pid"
+    wait_for(lambda: name.exists() and name.read_text().strip())
+    child = int(name.read_text())
+    assert lives(child)
+    started.terminate()
+    assert started.wait(timeout=60) == ExitCode.STOPPED.value
+    assert ends(child)
+
+
+def wait_for(condition, *, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not condition() and time.monotonic() < end:
+        time.sleep(0.02)

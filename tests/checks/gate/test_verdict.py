@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.gate.toy import trace
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe, table
+from tidemark.checks.verdicts.explain import explain
 from tidemark.checks.verdicts.verdict import (
     Aspect,
     Outcome,
@@ -21,6 +22,7 @@ from tidemark.checks.verdicts.verdict import (
     proved,
     refuted,
 )
+from tidemark.spec.language.errors import AuthorError
 
 ROOT = Path(__file__).parents[3]
 
@@ -166,3 +168,23 @@ class TestLint:
     def test_the_lint_sees_a_builder(self):
         for text in ("v = Verdict(subject=s)", "v = verdict.Verdict(x=1)", "w = v.model_copy(update={})"):
             assert any(_builds_verdict(node) for node in ast.walk(ast.parse(text)))
+
+
+def wrapped(name: str) -> AuthorError:
+    cause = ModuleNotFoundError(f"No module named {name!r}", name=name)
+    error = AuthorError(cause, place="protocol.py:3", doing="protocol cannot be imported")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(("name", "extra"), [("pyarrow.parquet", "spark"), ("numba", "explore")])
+def test_a_package_of_an_extra(name: str, extra: str) -> None:
+    found = explain(wrapped(name))
+    assert found.code is ExitCode.MISSING_TOOL
+    assert f"[{extra}]" in found.remedy
+
+
+def test_a_package_of_the_author() -> None:
+    found = explain(wrapped("their_own_package"))
+    assert found.code is ExitCode.BAD_INPUT
+    assert "protocol.py:3" in found.message
