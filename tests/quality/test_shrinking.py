@@ -102,8 +102,8 @@ PROGRAMS = "tests.checks.interleave.programs:"
     [
         (ProgramRef.of(f"{PROGRAMS}no_lost_update", size=2), "property", 1, 4),
         (ProgramRef.of(f"{PROGRAMS}no_lost_update", size=4), "property", 1, 8),
-        (ProgramRef.of(f"{PROGRAMS}deadlock"), "deadlock", 1, 4),
-        (ProgramRef.of(f"{PROGRAMS}planted"), "property", 1, 1),
+        (ProgramRef.of(f"{PROGRAMS}Deadlock"), "deadlock", 1, 4),
+        (ProgramRef.of(f"{PROGRAMS}Planted"), "property", 1, 1),
     ],
 )
 def test_a_planted_bug_is_found_and_shrunk(program, kind, deviations, steps):

@@ -232,7 +232,7 @@ PROGRAMS = "tests.checks.interleave.programs:"
 
 
 def test_a_start_that_is_wrong_is_shown_and_replayed(context):
-    started = entry(f"{PROGRAMS}wrong_at_start", claims=("begun",), constants={})
+    started = entry(f"{PROGRAMS}WrongAtStart", claims=("begun",), constants={})
     (verdict,) = JUDGE.run(started, context)
     assert (verdict.outcome, verdict.reason) == (Outcome.REFUTED, "begun: x is 0")
     shown = verdict.counterexample
@@ -244,7 +244,7 @@ def test_a_start_that_is_wrong_is_shown_and_replayed(context):
 
 
 def test_a_program_without_a_specification_is_judged_by_its_execution(context):
-    verdict = JUDGE.run(entry(f"{PROGRAMS}deadlock", claims=("execution",), constants={}), context)[0]
+    verdict = JUDGE.run(entry(f"{PROGRAMS}Deadlock", claims=("execution",), constants={}), context)[0]
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.counterexample is not None
     assert "nothing can happen any more" in verdict.counterexample.failing
@@ -262,7 +262,7 @@ def test_all_steps_of_a_program_hold_and_are_counted(context):
     assert verdict.counts["executions"] == 6
 
 
-SHARES = "tests.checks.interleave.audits.test_explained:shares"
+SHARES = "tests.checks.interleave.audits.test_explained:Shares"
 
 
 def footprints(program=FLUSH, **given):

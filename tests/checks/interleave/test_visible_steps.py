@@ -19,7 +19,7 @@ REDUCED = (Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL)
 
 @pytest.mark.parametrize("reduction", list(REDUCED))
 def test_independent_steps_that_are_observed_are_tried_in_both_orders(reduction):
-    result = explore(ProgramRef.of(f"{PROGRAMS}planted"), Options(reduction=reduction))
+    result = explore(ProgramRef.of(f"{PROGRAMS}Planted"), Options(reduction=reduction))
     assert result.status is Status.REFUTED
     assert result.first().violation.identity == ("property", "y-before-x")
 
@@ -27,7 +27,7 @@ def test_independent_steps_that_are_observed_are_tried_in_both_orders(reduction)
 @pytest.mark.parametrize("reduction", list(REDUCED))
 def test_the_same_bug_is_missed_by_a_checker_that_hides_from_the_reduction(reduction):
     """The planted example: without the rule, the reduction leaves the failing order out."""
-    blind = ProgramRef.of(f"{PROGRAMS}blind")
+    blind = ProgramRef.of(f"{PROGRAMS}Blind")
     assert explore(blind, Options(reduction=reduction, audit=0)).status is Status.EXHAUSTED
     assert explore(blind, Options(reduction=Reduction.NONE)).status is Status.REFUTED
 
@@ -35,7 +35,7 @@ def test_the_same_bug_is_missed_by_a_checker_that_hides_from_the_reduction(reduc
 @pytest.mark.parametrize("reduction", list(REDUCED))
 def test_the_audit_notices_such_a_checker(reduction):
     """What a random execution breaks is broken, whatever the reduction has missed: that is said as well."""
-    result = explore(ProgramRef.of(f"{PROGRAMS}blind"), Options(reduction=reduction))
+    result = explore(ProgramRef.of(f"{PROGRAMS}Blind"), Options(reduction=reduction))
     assert result.status is Status.REFUTED
     assert result.first().violation.identity == ("property", "y-before-x")
     assert "which the search with reduction has missed" in result.reason
@@ -43,7 +43,7 @@ def test_the_audit_notices_such_a_checker(reduction):
 
 def test_a_component_that_depends_on_two_objects_is_refused():
     with pytest.raises(ProgramError, match="Split the observation"):
-        explore(ProgramRef.of(f"{PROGRAMS}joint"))
+        explore(ProgramRef.of(f"{PROGRAMS}Joint"))
 
 
 class Careless(Planted):
@@ -63,7 +63,7 @@ def test_a_check_of_steps_that_nothing_would_reach_is_refused():
 
 def test_states_are_merged_only_where_a_program_declares_them():
     with pytest.raises(UnsoundCombinationError, match="declares no state") as refused:
-        explore(ProgramRef.of(f"{PROGRAMS}planted"), Options(reduction=Reduction.STATES))
+        explore(ProgramRef.of(f"{PROGRAMS}Planted"), Options(reduction=Reduction.STATES))
     assert "'optimal'" in str(refused.value)
 
 

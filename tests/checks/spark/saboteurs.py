@@ -46,7 +46,7 @@ class _Thief(NativeKernel):
 
 
 class _InSmallBlocks(NativeKernel):
-    chunk = 50  # type: ignore[assignment] # a property there
+    chunk = 50
 
 
 def in_small_blocks(instance: Instance) -> Any:

@@ -80,7 +80,7 @@ class Remembers(Program):
         strict: that the second one has come first is a mistake.
     """
 
-    def __init__(self, strict: bool) -> None:
+    def __init__(self, *, strict: bool) -> None:
         self.first, self.strict = "", strict
 
     def build(self, world: World) -> None:
@@ -101,13 +101,9 @@ class Remembers(Program):
         return self.first
 
 
-def remembers(*, strict: bool) -> Program:
-    return Remembers(strict)
-
-
 def test_where_states_are_merged_too_far_a_violation_is_looked_for() -> None:
     """An implementation that is wrong may have more state than its program declares: it is refuted."""
-    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:remembers", strict=True)
+    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:Remembers", strict=True)
     states = Options(reduction=Reduction.STATES)
     assert explore(program, replace(states, audit=0)).status is Status.EXHAUSTED
     found = explore(program, states)
@@ -116,7 +112,7 @@ def test_where_states_are_merged_too_far_a_violation_is_looked_for() -> None:
 
 
 def test_if_there_is_none_nothing_is_known_and_tidemark_is_not_to_blame() -> None:
-    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:remembers", strict=False)
+    program = ProgramRef.of("tests.checks.interleave.audits.test_explained:Remembers", strict=False)
     with pytest.raises(UnsoundReductionError, match="the outcome 'two'") as seen:
         explore(program, Options(reduction=Reduction.STATES))
     assert seen.value.exit_code is ExitCode.INCONCLUSIVE
@@ -403,12 +399,8 @@ class Shares(Program):
         return (self.hidden if self.way == "state" else 0, tuple(cell.value for cell in self.cells))
 
 
-def shares(way: str) -> Program:
-    return Shares(way)
-
-
 def ref(way: str) -> ProgramRef:
-    return ProgramRef.of(f"{__name__}:shares", way=way)
+    return ProgramRef.of(f"{__name__}:Shares", way=way)
 
 
 @pytest.mark.parametrize(

@@ -181,7 +181,7 @@ def test_merging_leaves_out_no_outcome_of_the_bounded_search(delays):
 
 def test_a_bound_on_delays_finds_what_is_within_it_and_nothing_else():
     """Wrong is that the second process is the first to act."""
-    planted = ProgramRef.of(f"{PROGRAMS}planted")
+    planted = ProgramRef.of(f"{PROGRAMS}Planted")
     assert explore_with_delays(planted, 0).status is Status.EXHAUSTED
     found = explore_with_delays(planted, 1).first()
     assert found.violation.claim == "y-before-x"
