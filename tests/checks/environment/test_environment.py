@@ -278,10 +278,19 @@ def test_the_java_finding_tells_where_it_comes_from() -> None:
 
 
 @pytest.mark.parametrize(
-    ("version", "state"), [((3, 10, 14), State.MISSING), ((3, 11, 0), State.OK), ((4, 0, 0), State.OK)]
+    ("finding", "state"),
+    [
+        (doctor.python_finding((3, 10, 14)), State.MISSING),
+        (doctor.python_finding((3, 11, 0)), State.OK),
+        (doctor.python_finding((4, 0, 0)), State.OK),
+        (doctor.cores_finding(1), State.WEAK),
+        (doctor.cores_finding(2), State.OK),
+        (doctor.memory_finding(int(3.9 * doctor.GIB)), State.WEAK),
+        (doctor.memory_finding(4 * doctor.GIB), State.OK),
+    ],
 )
-def test_python(version: tuple[int, ...], state: State) -> None:
-    assert doctor.python_finding(version).state is state
+def test_python_cores_and_memory(finding: Finding, state: State) -> None:
+    assert finding.state is state
 
 
 LOCK = """\
@@ -334,16 +343,6 @@ def test_a_library_that_does_not_work_is_missing() -> None:
     finding = doctor.trial("z3", attempt, what="solves")
     assert finding.state is State.MISSING
     assert "libz3.so" in finding.found
-
-
-@pytest.mark.parametrize(("cores", "state"), [(1, State.WEAK), (2, State.OK)])
-def test_cores(cores: int, state: State) -> None:
-    assert doctor.cores_finding(cores).state is state
-
-
-@pytest.mark.parametrize(("gib", "state"), [(3.9, State.WEAK), (4.0, State.OK)])
-def test_memory(gib: float, state: State) -> None:
-    assert doctor.memory_finding(int(gib * doctor.GIB)).state is state
 
 
 def test_a_build_folder_that_cannot_be_made(tmp_path: Path) -> None:

@@ -37,6 +37,10 @@ def refutation(aspect: Aspect = Aspect.PROPERTY) -> Verdict:
     )
 
 
+def without_run(aspect: Aspect, reason: str = "") -> Verdict:
+    return refuted(subject(aspect), counts={"distinct": 1}, counterexample=None, replay="x", reason=reason)
+
+
 class TestConstructors:
     def test_holds_keeps_its_evidence(self):
         verdict = holds(subject(), counts={"distinct": 7, "depth": 0}, bounds="Lamp 2")
@@ -52,29 +56,24 @@ class TestConstructors:
         with pytest.raises(ValueError, match="over nothing"):
             refuted(subject(), counts=counts, counterexample=trace(), replay="x")
 
-    @pytest.mark.parametrize("bounds", ["", "  "])
-    def test_holds_without_bounds_is_an_error(self, bounds):
-        with pytest.raises(ValueError, match="say the bounds"):
-            holds(subject(), counts={"distinct": 1}, bounds=bounds)
+    @pytest.mark.parametrize(
+        ("words", "build"),
+        [
+            ("say the bounds", lambda: holds(subject(), counts={"distinct": 1}, bounds="")),
+            ("say the bounds", lambda: holds(subject(), counts={"distinct": 1}, bounds="  ")),
+            ("needs a counterexample", lambda: without_run(Aspect.PROPERTY, reason="because")),
+            ("needs a reason", lambda: without_run(Aspect.VACUITY)),
+            ("replays it", lambda: amended(refutation(), replay="")),
+            ("needs a reason", lambda: inconclusive(subject(), reason=" ")),
+            ("negative", lambda: inconclusive(subject(), reason="x", counts={"distinct": -1})),
+        ],
+    )
+    def test_what_is_missing_is_an_error(self, words, build):
+        with pytest.raises(ValueError, match=words):
+            build()
 
-    def test_refuted_needs_a_counterexample_and_a_replay(self):
-        with pytest.raises(ValueError, match="needs a counterexample"):
-            refuted(subject(), counts={"distinct": 1}, counterexample=None, replay="x", reason="because")
-        with pytest.raises(ValueError, match="replays it"):
-            refuted(subject(), counts={"distinct": 1}, counterexample=trace(), replay="")
-
-    def test_vacuity_needs_a_reason_instead(self):
-        with pytest.raises(ValueError, match="needs a reason"):
-            refuted(subject(Aspect.VACUITY), counts={"distinct": 1}, counterexample=None, replay="x")
-
-    def test_inconclusive_needs_a_reason(self):
-        with pytest.raises(ValueError, match="needs a reason"):
-            inconclusive(subject(), reason=" ")
+    def test_inconclusive_with_a_reason(self):
         assert inconclusive(subject(), reason="time-out").outcome is Outcome.INCONCLUSIVE
-
-    def test_negative_counts_are_an_error(self):
-        with pytest.raises(ValueError, match="negative"):
-            inconclusive(subject(), reason="x", counts={"distinct": -1})
 
     def test_details_are_checked_again(self):
         verdict = holds(subject(), counts={"distinct": 7}, bounds="b")

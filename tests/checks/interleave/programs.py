@@ -3,7 +3,7 @@
 import asyncio
 
 from tidemark.checks.crosscheck.peers.shared_memory import SharedMemory
-from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Program, Settings, World
+from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Program, ProgramRef, Settings, World
 
 
 class NoLostUpdate(SharedMemory):
@@ -13,6 +13,11 @@ class NoLostUpdate(SharedMemory):
         if self.cells[0].value != self.size:
             return f"no-lost-update: {self.size} increments made {self.cells[0].value}"
         return None
+
+
+def shared(kind: str, size: int) -> ProgramRef:
+    """A program of the peers."""
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 def no_lost_update(size: int) -> Program:

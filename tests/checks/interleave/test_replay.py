@@ -111,15 +111,11 @@ class Renamed(Program):
         return None if self.cell.value == 2 else "lost: an update"
 
 
-def renamed() -> Program:
-    return Renamed()
-
-
 def test_a_replay_that_diverges_says_where_and_why(monkeypatch):
-    recorded = explore(ProgramRef.of(f"{HERE}renamed")).first().token
+    recorded = explore(ProgramRef.of(f"{HERE}Renamed")).first().token
     monkeypatch.setitem(RENAMED, "cell", "another cell")
     with pytest.raises(DivergenceError) as caught:
-        replay(ProgramRef.of(f"{HERE}renamed"), recorded)
+        replay(ProgramRef.of(f"{HERE}Renamed"), recorded)
     assert caught.value.step == 0
     assert "load another cell a#1" in caught.value.seen
     assert "iteration over a set" in str(caught.value)
@@ -147,13 +143,9 @@ class Leaky(Program):
         return self.cell.value
 
 
-def leaky() -> Program:
-    return Leaky()
-
-
 def test_a_program_that_is_not_a_function_of_its_choices_is_found():
     with pytest.raises((NondeterminismError, DivergenceError), match=r"diverges|not deterministic"):
-        explore(ProgramRef.of(f"{HERE}leaky"))
+        explore(ProgramRef.of(f"{HERE}Leaky"))
 
 
 SMALL = ProgramRef.of(

@@ -28,11 +28,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.simulation import Process, Program, ProgramRef, World
 
 PROGRAMS = "tests.checks.interleave.programs:"
-SUBJECTS = [
-    ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4),
-    ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3),
-    ProgramRef.of(f"{PROGRAMS}calls", crashes=1, lost_replies=1, drops=1, repeats=True),
-]
+SUBJECT = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=4)
 
 
 def facts(result: Exploration) -> tuple[object, ...]:
@@ -54,38 +50,24 @@ def in_rounds(program: ProgramRef, *, parts: int, budget: int, options: Options)
     return merge(reversed(results), bounds="")
 
 
-@pytest.mark.parametrize("program", SUBJECTS, ids=lambda program: program.text())
-@pytest.mark.parametrize(("parts", "budget"), [(1, 1), (5, 3), (20, 10)])
-@pytest.mark.parametrize("reduction", [Reduction.SLEEP_SETS, Reduction.NONE])
-def test_parts_are_the_whole(program, parts, budget, reduction):
-    if reduction is Reduction.NONE and "lastzero" in program.text():
-        program = ProgramRef.of(
-            "tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3
-        )
-    options = Options(reduction=reduction, classes=True)
-    whole = explore(program, options)
-    assert whole.status is not Status.INCONCLUSIVE
-    assert facts(in_rounds(program, parts=parts, budget=budget, options=options)) == facts(whole)
-
-
 def test_split_gives_as_many_parts_as_there_are():
-    done, items = split(SUBJECTS[0], 12)
+    done, items = split(SUBJECT, 12)
     assert len(items) >= 12
     assert len(set(items)) == len(items)
     assert done.statistics.executions + done.statistics.blocked > 0
 
 
 def test_what_a_limit_leaves_is_the_rest():
-    whole = explore(SUBJECTS[0], Options(classes=True))
-    first = explore(SUBJECTS[0], Options(classes=True, limits=ExecutionLimits(executions=30)))
+    whole = explore(SUBJECT, Options(classes=True))
+    first = explore(SUBJECT, Options(classes=True, limits=ExecutionLimits(executions=30)))
     assert first.status is Status.INCONCLUSIVE
-    rest = [explore(SUBJECTS[0], Options(classes=True), item=item) for item in first.remaining]
+    rest = [explore(SUBJECT, Options(classes=True), item=item) for item in first.remaining]
     assert sum(part.statistics.executions for part in [first, *rest]) == whole.statistics.executions
     assert set().union(*(part.classes for part in [first, *rest])) == whole.classes
 
 
 def test_a_work_item_is_plain_data():
-    _, items = split(SUBJECTS[0], 5)
+    _, items = split(SUBJECT, 5)
     assert all(isinstance(item, WorkItem) for item in items)
     assert pickle.loads(pickle.dumps(items)) == items
 
@@ -93,6 +75,7 @@ def test_a_work_item_is_plain_data():
 FLUSH = "tidemark.models.protocols.flush.programs:flush"
 LASTZERO = ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind="lastzero", size=3)
 UPDATES = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
+CALLS = ProgramRef.of(f"{PROGRAMS}calls", crashes=1, lost_replies=1, drops=1, repeats=True)
 CRASH = ProgramRef.of(FLUSH, rows=(1,), crashes=1)
 
 
@@ -120,6 +103,8 @@ def in_hands(program: ProgramRef, options: Options, *, parts: int, tasks: int, b
         (UPDATES, Reduction.NONE),
         (UPDATES, Reduction.SLEEP_SETS),
         (CRASH, Reduction.SLEEP_SETS),
+        (CALLS, Reduction.SLEEP_SETS),
+        (CALLS, Reduction.NONE),
     ],
 )
 @pytest.mark.parametrize("cut", [(1, 1, 7), (12, 3, 5), (40, 8, 60), (40, 5, 10_000)])

@@ -259,15 +259,16 @@ def test_events_up_to_the_revision_of_the_question(store: Store, tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_a_watch_that_ends_early_is_no_history(store: Store, tmp_path: Path) -> None:
-    Gateway.revision = 9
-    Gateway.batches = [{"events": [event(2, "a")]}]
-    with pytest.raises(MissingToolError, match="ended at revision 2, the store is at 9"):
-        store.write_history(tmp_path / "etcd.ndjson")
-
-
-def test_a_store_that_was_compacted_is_no_history(store: Store, tmp_path: Path) -> None:
-    Gateway.revision = 9
-    Gateway.batches = [{"compact_revision": "5"}]
-    with pytest.raises(MissingToolError, match="before revision 5"):
+@pytest.mark.parametrize(
+    ("batch", "words"),
+    [
+        ({"events": [event(2, "a")]}, "ended at revision 2, the store is at 9"),
+        ({"compact_revision": "5"}, "before revision 5"),
+    ],
+)
+def test_a_watch_that_ends_early_and_a_compacted_store_are_no_history(
+    store: Store, tmp_path: Path, batch: dict[str, Any], words: str
+) -> None:
+    Gateway.revision, Gateway.batches = 9, [batch]
+    with pytest.raises(MissingToolError, match=words):
         store.write_history(tmp_path / "etcd.ndjson")

@@ -1,6 +1,6 @@
 """Methods that cannot be traced. `# here` marks the line that the error must name."""
 
-from tests.protocols.misuse.base import base, case
+from tests.protocols.misuse.base import Base, base, case
 from tidemark.spec.language import (
     action,
     exists,
@@ -135,3 +135,33 @@ def function_as_a_value():
         s.place = helper  # here
 
     base(odd)
+
+
+@case("Odd mixes the protocols Left, Right", "one protocol as its base")
+def two_protocols_mixed():
+    class Left(Base):
+        """Left."""
+
+    class Right(Base):
+        """Right."""
+
+    class Odd(Left, Right):  # here
+        """Odd."""
+
+
+@case("the action 'step', which was taken out", "Take the witness out too: odd = None")
+def witness_of_a_removed_action():
+    class More(Base):
+        """More."""
+
+        @reachable(after="step")  # here
+        def odd(before, after):
+            """Odd."""
+            return after.done
+
+    class Less(More):
+        """Less."""
+
+        step = None
+
+    Less.trace()

@@ -1,7 +1,8 @@
 """Methods that mean nothing, as texts: ``KIND: BODY``, then ``-> PROBLEM | REMEDY``.
 
 ``KIND(PARAMETERS)`` where a method of that kind takes others. The error must name the line of the body, of
-several the one with ``# here``; in ``OF_THE_METHOD`` it names the line of the ``def``.
+several the one with ``# here``; in ``OF_THE_METHOD`` it names the line of the ``def``. In ``OF_A_CLASS`` the
+kind is a base of the class, or the body is a value.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any
 from tests.protocols.misuse.base import CASES, Base, Case, trace
 from tidemark.spec import language
 
+BASES = {"Base": Base, "Protocol": language.Protocol}
 PARAMETERS = {"transition_invariant": "before, after"}
 OF_THE_METHOD = """
 invariant: return s.place >= 0
@@ -189,22 +191,67 @@ invariant: return ite(s.done, "sealed", "flushed") == "sealed"
 invariant: return any_of(ite(s.done, "sealed", s.done))
 -> the name 'sealed' where a Bool is expected | members of an Enum
 """
+OF_A_CLASS = """
+Protocol: Place = Nat()
+    place: Place
+-> Odd.place has no initial value | = anything, = option(value) or = constant()
+Base: other: Phase = "open"
+-> Phase has no member 'open' | Its members are
+Base: other: Place = -1
+-> -1 as a value of Place | declare an Int
+Protocol: Place = Nat()
+    place: "Place" = 0
+-> the annotation of Odd.place is the text 'Place' | from __future__ import annotations
+Protocol: place: int = 0
+-> Odd.place has the Python type int | Bool, Enum, Nat, Int, Sort
+Protocol: place: Nat() = 0
+-> has a type without a name | Position = Nat()
+Protocol: place: Map[Nat(), Bool] = False
+-> has a type without a name | Position = Nat()
+Protocol: trace: Bool = False
+-> takes a reserved name | another name
+Base: Phase = Enum("growing", "other")
+-> redefines the type Phase | in the base class only
+Base: STRICKT = False
+-> Odd.STRICKT sets nothing | Did you mean 'STRICT'?
+Base: stepp = None
+-> removes 'stepp' | Did you mean 'step'?
+Base: LIMIT = option(3)
+-> Odd.LIMIT has a value but no type | LIMIT: SomeType
+Base: extra = anything
+-> Odd.extra has a value but no type | extra: SomeType
+Base: other: Map[Place, Bool] = option(False)
+-> the map other as an option | = constant()
+value: Enum("a", "a")
+-> an enumeration with the members ['a', 'a'] | each one once
+value: Enum()
+-> an enumeration with the members [] | at least one member
+value: Map[Place]
+-> a map needs keys and a value | Map[Key, Value]
+value: Map[Place, Map[Place, Bool]]
+-> cannot be a key or a value of a map | several keys instead
+"""
 ENTRY = re.compile(r"^(\w+)(?:\((.*?)\))?: (.*?)\n-> (.*?) \| (.*?)$", re.MULTILINE | re.DOTALL)
 NAMES = {name: getattr(language, name) for name in language.__all__}
-NAMES |= {name: getattr(Base, name) for name in ("Node", "Place", "Ticks", "Depth", "Phase")}
+NAMES |= BASES | {name: getattr(Base, name) for name in ("Node", "Place", "Ticks", "Depth", "Phase")}
 
 
-def case(entry: re.Match[str], *, of_the_method: bool) -> Case:
+def case(entry: re.Match[str], *, of_a_line: bool) -> Case:
     """What an entry says."""
     kind, parameters, body, problem, remedy = entry.groups()
-    lines = [f"def odd({parameters or PARAMETERS.get(kind, 's')}):"]
-    lines += [f"    {line.removeprefix('    ')}" for line in body.splitlines()]
+    head = f"def odd({parameters or PARAMETERS.get(kind, 's')}):"
+    if kind in BASES:
+        head, body = f"class Odd({kind}):", f"'Odd.'\n{body}"
+    inner = [f"    {line.removeprefix('    ')}" for line in body.splitlines()]
+    lines = [body] if kind == "value" else [head, *inner]
     marked = [number for number, line in enumerate(lines, start=1) if "# here" in line]
-    place = f"odd.py:{1 if of_the_method else (marked or [2])[0]}"
+    place = f"odd.py:{(marked or [2])[0] if of_a_line else 1}"
 
     def run() -> object:
         scope: dict[str, Any] = dict(NAMES)
         exec(compile("\n".join(lines), "odd.py", "exec", dont_inherit=True), scope)
+        if kind in (*BASES, "value"):
+            return None
         scope["odd"].__doc__ = "Odd."
         made_by = NAMES[kind]
         return trace(scope["odd"], made_by if kind == "action" else made_by())
@@ -212,7 +259,7 @@ def case(entry: re.Match[str], *, of_the_method: bool) -> Case:
     return Case(entry[0].partition("\n-> ")[0], place, run, problem, remedy)
 
 
-for table, of_the_method in ((OF_THE_METHOD, True), (OF_A_LINE, False)):
+for table in (OF_THE_METHOD, OF_A_LINE, OF_A_CLASS):
     found = list(ENTRY.finditer(table))
     assert len(found) == table.count("\n-> "), "each entry is read"
-    CASES.extend(case(entry, of_the_method=of_the_method) for entry in found)
+    CASES.extend(case(entry, of_a_line=table is OF_A_LINE) for entry in found)

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from tests.checks.interleave.programs import shared
 from tidemark.checks.interleave import (
     DepthFirst,
     ExecutionLimits,
@@ -28,10 +29,6 @@ from tidemark.models.manifest import Expectation, Expected, InterleaveEntry
 from tidemark.models.simulation import Interner, ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
-
-
-def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 def estimates(program: ProgramRef, make: Callable[[Interner], DepthFirst]) -> list[float]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.checks.interleave.programs import shared
 from tests.checks.interleave.random_programs import anything, faulty, memory
 from tests.checks.interleave.test_subtrees import in_rounds
 from tidemark.checks.interleave import ExecutionLimits, Options, Reduction, Status, explore
@@ -31,10 +32,6 @@ CLASSES = [
     ("lastzero", 3, 12), ("lastzero", 4, 28), ("lastzero", 5, 64), ("lastzero", 6, 144),
     ("binc", 2, 4), ("binc", 3, 36), ("indexer", 11, 1), ("indexer", 12, 8),
 ]  # fmt: skip
-
-
-def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 def assert_same(found: Exploration, sleep: Exploration) -> None:
