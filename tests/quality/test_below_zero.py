@@ -242,7 +242,7 @@ def test_no_proof_and_no_bounded_run_goes_past_it():
 @pytest.mark.proof
 def test_a_step_from_a_state_that_may_not_be_reachable_is_shown_once():
     with pytest.raises(UntypedError) as caught:
-        judged("tests.protocols_proof.odd:NeverBelow")
+        judged("tests.protocols_proof.traps:NeverBelow")
     assert caught.value.exit_code is ExitCode.INCONCLUSIVE
     assert "type:take:left is not proved: the step take() makes left = -1, a negative Value" in str(
         caught.value
@@ -282,7 +282,7 @@ def test_the_gate_shows_it_first_and_once(tmp_path, capsys):
 
 
 def test_a_mutant_that_falls_is_killed_by_its_types():
-    instance = Instance("tests.protocols_proof.odd:Guarded", {"Value": 3}, name="guarded")
+    instance = Instance("tests.protocols_proof.traps:Guarded", {"Value": 3}, name="guarded")
     results = {result.id: result for result in mutate(instance)}
     fallen = [one for one in results.values() if one.killer == TYPES]
     assert any("take/guard" in one.id for one in fallen)

@@ -16,6 +16,7 @@ from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
 from tidemark.checks.gate.resume import fingerprint
 from tidemark.checks.verdicts import sealed
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
 
@@ -298,12 +299,17 @@ class TestRecords:
 
 
 class TestWhatIsKept:
-    @pytest.mark.parametrize("wrong", ["inconclusive", "refuted"])
-    def test_only_what_is_as_expected(self, lab: Lab, wrong: str) -> None:
+    def changed(self, lab: Lab) -> tuple[Kept, Task]:
+        """The proof is another one: it is to be judged again."""
         lab.data["proof"][0]["timeout_s"] = 9.0
         kept, tasks = lab.kept(), lab.tasks()
-        (task,) = [one for one in tasks if one.name == "prove/any"]
         kept.take_over(tasks)
+        (task,) = [one for one in tasks if one.name == "prove/any"]
+        return kept, task
+
+    @pytest.mark.parametrize("wrong", ["inconclusive", "refuted"])
+    def test_only_what_is_as_expected(self, lab: Lab, wrong: str) -> None:
+        kept, task = self.changed(lab)
         good = verdict(task)
         if wrong == "inconclusive":
             bad = judge(inconclusive(good.verdict.subject, reason="time-out"), expected=good.expected)
@@ -313,10 +319,7 @@ class TestWhatIsKept:
         assert lab.run() == {"prove/any"}
 
     def test_what_its_text_does_not_say_is_not_kept_and_that_is_said(self, lab: Lab) -> None:
-        lab.data["proof"][0]["timeout_s"] = 9.0
-        kept, tasks = lab.kept(), lab.tasks()
-        (task,) = [one for one in tasks if one.name == "prove/any"]
-        kept.take_over(tasks)
+        kept, task = self.changed(lab)
         good = verdict(task)
         rates = {"states/s": float("inf")}
         lossy = good.model_copy(update={"verdict": good.verdict.model_copy(update={"rates": rates})})
@@ -325,10 +328,8 @@ class TestWhatIsKept:
         assert lab.run() == {"prove/any"}
 
     def test_nothing_is_nothing(self, lab: Lab) -> None:
-        lab.data["proof"][0]["timeout_s"] = 9.0
-        kept, tasks = lab.kept(), lab.tasks()
-        kept.take_over(tasks)
-        kept.keep(next(one for one in tasks if one.name == "prove/any"), TaskResult(task="prove/any"))
+        kept, task = self.changed(lab)
+        kept.keep(task, TaskResult(task="prove/any"))
         assert lab.run() == {"prove/any"}
 
     def test_what_was_judged_while_a_file_changed(self, lab: Lab) -> None:

@@ -362,12 +362,6 @@ def test_state_that_outlives_an_execution_is_noticed():
         explore_coroutine(keeps_state)
 
 
-def test_a_search_that_is_cut_is_no_pass():
-    few = Options(limits=ExecutionLimits(executions=2))
-    with pytest.raises(IncompleteSearchError, match="limit of 2 executions"):
-        require_every_order(partial(timers, 1, 2, 3), options=few)
-
-
 async def polls_until(ends: float) -> None:
     over = False
 

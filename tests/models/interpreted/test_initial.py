@@ -6,8 +6,7 @@ from typing import Any
 import pytest
 
 from tests.protocols.corners import Corners
-from tests.protocols.known.processes import DiningPhilosophers, SpanningTree
-from tests.protocols.known.puzzles import CoffeeCan
+from tests.protocols.known.processes import CoffeeCan, DiningPhilosophers, SpanningTree
 from tests.protocols.known.queues import InnerFifo
 from tests.protocols.openings import Impossible, Openings
 from tests.protocols.small import Lock

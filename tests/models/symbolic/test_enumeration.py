@@ -74,7 +74,7 @@ FALLING = frozenset(
         "tests.protocols.mazes:Shop",
         "tests.protocols.mazes:Till",
         "tests.protocols.small:Peterson",
-        "tests.protocols_proof.odd:Below",
+        "tests.protocols_proof.traps:Below",
         "tests.protocols_proof.traps:BelowZero",
         "tests.protocols_proof.traps:EmptyShelves",
     }
