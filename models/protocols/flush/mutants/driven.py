@@ -35,9 +35,9 @@ MUTANTS = patches(
     ),
     Patch(
         "refusal-is-success",
-        at=f"{implementation.SYNCS}_counts_as_recorded",
-        old="outcome in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
-        new="True",
+        at=f"{implementation.SYNCS}_save",
+        old="outcome not in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
+        new="False",
         killer="conformance",
         on=Host("driven-moves", flush),
         source="hazard 22",

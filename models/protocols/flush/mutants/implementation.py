@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Position, SegmentId
 from tidemark.models.mutation.declared import mutant
@@ -33,8 +32,8 @@ MUTANTS = patches(
     Patch(
         "checkpoint-ignores-in-flight",
         at=f"{BUFFER}get_checkpoint",
-        old="(self._earliest_buffered(), self._earliest_in_flight())",
-        new="(self._earliest_buffered(),)",
+        old="[*buffered, *self.in_flight.values()]",
+        new="[*buffered]",
         killer="flush.positions_on_their_way_are_safe",
         on=ON_SPARK,
         source="H15, B13; seed 001, GetCheckpoint",
@@ -93,9 +92,9 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-overwritten",
-        at=f"{BUFFERS}_merge_flush_ts",
-        old="max(pending, asked)",
-        new="asked",
+        at=f"{BUFFERS}flush_channel",
+        old="max(buffer.flush_ts, flush_ts)",
+        new="flush_ts",
         killer="flush.flush_request_not_lost",
         on=RACE,
         source="H6",
@@ -103,7 +102,7 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-cleared-blindly",
-        at=f"{BUFFERS}_after_flush_ts_read",
+        at=f"{BUFFERS}notify_checkpoint_updated",
         old=" and buffer.flush_ts == call.saw_flush_ts",
         new="",
         killer="flush.reset_only_by_greater_checkpoint",
@@ -113,9 +112,9 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-reset-by-an-equal-checkpoint",
-        at=f"{BUFFERS}_should_reset",
-        old="checkpoint.ts > flush_ts",
-        new="checkpoint.ts >= flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="if call.position.ts > call.saw_flush_ts",
+        new="if NO_FLUSH != call.saw_flush_ts <= call.position.ts",
         killer="flush.reset_only_by_greater_checkpoint",
         on=ON_SPARK,
         source="H7",
@@ -123,8 +122,8 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-never-reset",
-        at=f"{BUFFERS}_should_reset",
-        old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="call.position.ts > call.saw_flush_ts and buffer.flush_ts == call.saw_flush_ts",
         new="False",
         killer="refinement",
         on=ON_SPARK,
@@ -133,9 +132,9 @@ MUTANTS = patches(
     ),
     Patch(
         "equal-checkpoint-is-not-reported",
-        at=f"{BUFFERS}_needs_update",
-        old="checkpoint.ts >= flush_ts",
-        new="checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}get_checkpoint",
+        old="checkpoint.ts >= buffer.flush_ts",
+        new="checkpoint.ts > buffer.flush_ts",
         killer="refinement",
         on=RACE,
         source="H7",
@@ -183,9 +182,9 @@ MUTANTS = patches(
     ),
     Patch(
         "repeated-save-appends",
-        at=f"{COORDINATOR}_brings_rows",
-        old="request.position.ts > record.dml_position.ts",
-        new="True",
+        at=f"{COORDINATOR}_with_rows",
+        old=" or request.position.ts <= record.dml_position.ts",
+        new="",
         killer="flush.stored_once",
         on=Host("lost-answers", flush),
         source="B19, H48",
@@ -193,7 +192,7 @@ MUTANTS = patches(
     ),
     Patch(
         "smaller-checkpoint-is-stored",
-        at=f"{COORDINATOR}_accepts_checkpoint",
+        at=f"{COORDINATOR}_accepts",
         old="reported.position.ts > record.checkpoint",
         new="True",
         killer="flush.stored_never_goes_back",
@@ -205,7 +204,7 @@ MUTANTS = patches(
         "signal-sends-what-no-flush-waits-for",
         at=f"{UPDATER}_take_flagged",
         old="self.signal.clear()",
-        new="return self._take_all()",
+        new="return list(self.tasks.values())",
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -214,8 +213,8 @@ MUTANTS = patches(
     Patch(
         "answer-counts-as-a-failure",
         at=f"{UPDATER}_send",
-        old="self._config.checkpoint_rpc_timeout\n            )",
-        new='self._config.checkpoint_rpc_timeout\n            )\n            raise RpcError("not stored")',
+        old="self._config.checkpoint_rpc_timeout,\n            )",
+        new='self._config.checkpoint_rpc_timeout,\n            )\n            raise RpcError("not stored")',
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -252,16 +251,19 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             polls.append(channel)
             return await super().confirm_flush(channel, flush_ts, segments)
 
-    class Looks(BufferManager):
-        def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
-            seen.append(len(polls))
-            return super()._needs_update(checkpoint, flush_ts)
-
     class Declares(FlushProgram):
         coordinator_class = Marks
 
-        def parts(self) -> DataNodeParts:
-            return DataNodeParts(buffer_manager=Looks)
+        def make_node(self, ports: DataNodePorts, session: int) -> DataNode:
+            node = super().make_node(ports, session)
+            look = node.buffers.get_checkpoint
+
+            async def looks(channel: ChannelName) -> tuple[Position, bool]:
+                seen.append(len(polls))
+                return await look(channel)
+
+            node.buffers.get_checkpoint = looks  # type: ignore[method-assign]
+            return node
 
         def declared(self) -> Hashable:
             return super().declared(), tuple(seen)

@@ -7,7 +7,7 @@ from tidemark.models.mutation.patches import Patch
 DATA_NODE = (
     Patch(
         "channels-share-an-interval",
-        at="datanode/time_tick_node.py:TimeTickNode._interval_passed",
+        at="datanode/time_tick_node.py:TimeTickNode.operate",
         old="self.last_update is None or now - self.last_update >=",
         new="now - max((one.position.ts for one in self._updater.tasks.values()), default=-(2**64)) >=",
         source="facts 8",
@@ -15,7 +15,7 @@ DATA_NODE = (
     ),
     Patch(
         "memory-is-taken-from-the-first-channel",
-        at="datanode/buffer_manager.py:BufferManager._biggest",
+        at="datanode/buffer_manager.py:BufferManager.check_memory",
         old="max(sorted(held), key=lambda channel: held[channel])",
         new="min(held)",
         source="facts 7.3: memory check",
@@ -198,7 +198,7 @@ SERVICE = (
     Patch(
         "a-resumed-flush-forgets-its-segments",
         at="datacoord/flush_service.py:FlushService.resume",
-        old="self._segments_of(request)",
+        old="request.segments",
         new="()",
         source="seed 004, 6.3",
         says="After a restart of the coordinator a flush is for its timestamp alone.",

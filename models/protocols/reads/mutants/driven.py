@@ -10,7 +10,7 @@ MUTANTS = patches(
     __name__,
     Patch(
         "reads-do-not-wait",
-        at="querynode/service_time.py:ServiceTime.is_served",
+        at="querynode/service_time.py:ServiceTime.wait",
         old="self.value >= read.guarantee",
         new="True",
         killer="conformance",

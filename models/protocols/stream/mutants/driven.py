@@ -21,7 +21,7 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-keeps-the-first-end",
-        at="stream/aligned.py:AlignedConsumer._grown",
+        at="stream/aligned.py:AlignedConsumer._gather",
         old="finish=finish, ",
         new="",
         killer="conformance",

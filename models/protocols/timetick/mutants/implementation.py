@@ -6,7 +6,7 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.timetick.program import timetick
 
 WATCH = "rootcoord/session_watch.py:SessionWatch."
@@ -37,7 +37,7 @@ MUTANTS = patches(
     Patch(
         "removed-session-is-not-fenced",
         at=SYNC + "del_session",
-        old="await self._fence(source, fence)",
+        old="await fence(source)",
         new="pass",
         killer="timetick.whoever_may_append_is_waited_for",
         on=LEASE,
@@ -56,9 +56,13 @@ MUTANTS = patches(
     ),
     Patch(
         "ddl-key-collides",
-        at=SYNC + "_ddl_key",
-        old="return DDL_SOURCE",
-        new="return 1",
+        at=SYNC + "update",
+        old="source = report.source",
+        new="source = report.source or 1",
+        also=(
+            Edit(SYNC + "init_sessions", "DDL_SOURCE", "1"),
+            Edit(SYNC + "list_again", "DDL_SOURCE", "1"),
+        ),
         killer="timetick.whoever_serves_is_waited_for",
         on=JOINS,
         source="B45",
@@ -87,9 +91,9 @@ MUTANTS = patches(
     ),
     Patch(
         "round-does-not-wait",
-        at=SYNC + "_is_complete",
-        old="bool(self.entries) and None not in self.entries.values()",
-        new="any(self.entries.values())",
+        at=SYNC + "_close_if_complete",
+        old="not self.entries or None in self.entries.values()",
+        new="not any(self.entries.values())",
         killer="timetick.a_round_waits_for_every_session",
         on=JOINS,
         source="seed 002, coordinator: no tick before everybody has reported",
@@ -97,7 +101,7 @@ MUTANTS = patches(
     ),
     Patch(
         "tick-is-the-greatest-report",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="min(",
         new="max(",
         killer="timetick.a_round_is_sent_to_its_end",
@@ -107,7 +111,7 @@ MUTANTS = patches(
     ),
     Patch(
         "one-minimum-for-all-channels",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="channel) for report in complete.values()",
         new="other) for report in complete.values() for other in self.last",
         killer="timetick.a_round_is_sent_to_its_end",
@@ -117,9 +121,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-counts",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="self._sent(channel, ts)",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="self.last[channel] = self.synced[channel] = ts  #",
         killer="timetick.what_counts_as_sent_is_in_the_log",
         on=SENDS,
         source="B10",
@@ -127,9 +131,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-is-forgotten",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="pass",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="pass  #",
         killer="refinement",
         on=SENDS,
         source="B10, hazard 30",
@@ -137,9 +141,9 @@ MUTANTS = patches(
     ),
     Patch(
         "a-failure-counts-for-the-greatest-tick",
-        at=SENDER + "_failed",
-        old="= ts",
-        new="= max(self.round.values())",
+        at=SENDER + "_send",
+        old="= ts  #",
+        new="= max(self.round.values())  #",
         killer="refinement",
         on=CHANNELS,
         source="facts 4; B10",
@@ -148,7 +152,7 @@ MUTANTS = patches(
     # Failures that no fault explains; work that is not done.
     Patch(
         "sent-tick-counts-as-failed",
-        at=SENDER + "_sent",
+        at=SENDER + "_send",
         old="self.last[channel] = self.synced[channel] = ts",
         new='raise RpcError("it was not sent")',
         killer="refinement",

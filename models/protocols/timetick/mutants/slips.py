@@ -31,11 +31,10 @@ SLIPS = (
     ),
     Patch(
         "the-least-is-of-those-who-name-a-channel",
-        at="rootcoord/tick_sender.py:TickSender._tick_of",
-        old="return",
-        new="""named = {one: report for one, report in complete.items() if channel in dict(report.channels)}
-        complete = named or complete
-        return""",
+        at="rootcoord/tick_sender.py:TickSender._send_round",
+        old="report in complete.values()",
+        new="""report in [one for one in complete.values() if channel in dict(one.channels)]
+            or complete.values()""",
         source="facts 4",
         says="A proxy without a task for a channel does not count there: its next task is below the tick.",
     ),
