@@ -70,7 +70,7 @@ class DdlChainProgram(Program):
         self.settings = Settings(faults=scenario.faults, clock=ClockOrder.UNTIMED)
         self.oracle = OracleProcess()
         self.entries: list[Entry] = []
-        self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
+        self.coordinator: tuple[RootCoord, DdlSource, CountedClock, SessionCalls] | None = None
         self._pauses = {
             0.2: Pause("timer.ddl", scenario.reports),
             0.3: Pause("timer.dummy", scenario.dummies),

@@ -42,7 +42,7 @@ class NotingSegments(dict[SegmentId, Segment]):
     def __setitem__(self, number: SegmentId, segment: Segment) -> None:
         super().__setitem__(number, NotingSegment(segment))
 
-    def setdefault(self, number: SegmentId, segment: Segment) -> Segment:  # type: ignore[override]
+    def setdefault(self, number: SegmentId, segment: Segment) -> Segment:
         """See dict."""
         if number not in self:
             self[number] = segment

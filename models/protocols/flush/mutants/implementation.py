@@ -262,7 +262,7 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
                 seen.append(len(polls))
                 return await look(channel)
 
-            node.buffers.get_checkpoint = looks  # type: ignore[method-assign]
+            node.buffers.get_checkpoint = looks
             return node
 
         def declared(self) -> Hashable:
