@@ -259,8 +259,9 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             look = node.buffers.get_checkpoint
 
             async def looks(channel: ChannelName) -> tuple[Position, bool]:
+                found = await look(channel)
                 seen.append(len(polls))
-                return await look(channel)
+                return found
 
             node.buffers.get_checkpoint = looks
             return node

@@ -114,14 +114,6 @@ CLUSTER = (
         says="Evidence without the messages of a log that the disk does not give.",
     ),
     Patch(
-        "lost-rows-are-not-noticed",
-        at="cluster/audit.py:audit",
-        old="tuple(row for row in missing if not _is_removed(row, expected, snapshot))",
-        new="()",
-        source="property D",
-        says="The audit of a cluster does not see that a row is not stored.",
-    ),
-    Patch(
         "a-write-without-an-answer-has-not-happened",
         at="cluster/promises.py:Promises._visible",
         old="there or False in unknown",
