@@ -50,9 +50,9 @@ async def wrong_rows(root: Path, config: ClusterConfig) -> dict[str, set[Row]]:
         later = any(is_level_zero(d.segment_id) and d.key == row.key and d.ts > row.ts for d in logged)
         return row.segment_id in rewritten and later
 
-    found = {
+    wrong = {
         "lost": {row for row in logged - stored if not is_removed(row)},
         "doubled": {row for row, count in stored.items() if count > 1},
         "invented": {row for row in stored if row not in logged},
     }
-    return {name: rows for name, rows in found.items() if rows}
+    return {name: rows for name, rows in wrong.items() if rows}
