@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
-from tidemark.checks.argument.table import BOUNDED, Row, assumptions, assumptions_text, liveness
+from tidemark.checks.argument.table import BOUNDED, assumptions, assumptions_text, liveness
 from tidemark.checks.report.argument_tree import argument_dot, argument_tree
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
@@ -313,12 +313,12 @@ def manifests() -> dict[str, Manifest]:
 
 
 @pytest.fixture(scope="module")
-def rows(manifests: dict[str, Manifest]) -> dict[str, Row]:
+def rows(manifests: dict[str, Manifest]) -> dict[str, LivenessRow]:
     return {row.claim: row for row in liveness(manifests.values())}
 
 
 @pytest.mark.proof
-def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, Row]) -> None:
+def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, LivenessRow]) -> None:
     for row in rows.values():
         if not row.proofs:
             assert row.instances, row.claim
@@ -326,7 +326,9 @@ def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str,
 
 
 @pytest.mark.proof
-def test_no_docstring_denies_what_is_proved(rows: dict[str, Row], manifests: dict[str, Manifest]) -> None:
+def test_no_docstring_denies_what_is_proved(
+    rows: dict[str, LivenessRow], manifests: dict[str, Manifest]
+) -> None:
     for row in rows.values():
         if row.proofs:
             name, _, method = row.claim.partition(".")
@@ -335,7 +337,7 @@ def test_no_docstring_denies_what_is_proved(rows: dict[str, Row], manifests: dic
 
 
 @pytest.mark.proof
-def test_it_says_of_which_runs(rows: dict[str, Row]) -> None:
+def test_it_says_of_which_runs(rows: dict[str, LivenessRow]) -> None:
     assert rows["meta.a_change_ends"].finitely == ("faults",)
     assert rows["meta.a_request_ends"].finitely == ()
 

@@ -18,8 +18,8 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-request-is-served-by-name-alone",
-        at=CACHE + "_is_meant",
-        old=" and found.number == alias.number",
+        at=CACHE + "resolve",
+        old=" and meant.number == record.number",
         new="",
         killer="refinement",
         on=Host("aliases-names-moved", names),

@@ -6,14 +6,13 @@ Each step of it must be a step of ``tidemark.spec.deletes``, or change nothing t
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 from typing import Any
 
 from pydantic import Field
 
-from tidemark.impl.datanode.data_node import DataNodeParts
-from tidemark.impl.datanode.sync_manager import SyncManager
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.types import Pack, SegmentId
 from tidemark.impl.values.messages import is_level_zero
@@ -91,14 +90,18 @@ class DeletesProgram(FlushProgram):
         """See FlushProgram."""
         return _abstraction(scenario)
 
-    def parts(self) -> DataNodeParts:
-        """See FlushProgram."""
-        return DataNodeParts(sync_manager=_noting(self._note))
+    def make_node(self, ports: DataNodePorts, session: int) -> DataNode:
+        """See FlushProgram. Note when a buffer of deletes is taken: the mapping numbers them."""
+        node = super().make_node(ports, session)
+        submit = node.sync_manager.submit
 
-    def _note(self, task: SyncTask) -> None:
-        """A buffer of deletes was taken: the mapping numbers them."""
-        if is_level_zero(task.segment_id):
-            self._syncs[task.path] = tuple(row.ts for row in task.rows)
+        def noting(task: SyncTask) -> None:
+            if is_level_zero(task.segment_id):
+                self._syncs[task.path] = tuple(row.ts for row in task.rows)
+            submit(task)
+
+        node.sync_manager.submit = noting  # type: ignore[method-assign]
+        return node
 
     def meant(self, label: str) -> str | None:
         """No two actions have one effect."""
@@ -124,17 +127,6 @@ class DeletesProgram(FlushProgram):
         """Return the mutable data of node and coordinator that influence what they do next."""
         rest = (self._alive(), self._view_node() if self.node else None, self._view_coordinator())
         return (super().declared(), rest, tuple(self._syncs.items()))
-
-
-def _noting(note: Callable[[SyncTask], None]) -> type[SyncManager]:
-    """The sync manager, which says what it is given."""
-
-    class Noting(SyncManager):
-        def submit(self, task: SyncTask) -> None:
-            note(task)
-            super().submit(task)
-
-    return Noting
 
 
 @functools.cache

@@ -6,8 +6,7 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Position, SegmentId
 from tidemark.models.mutation.declared import mutant
@@ -33,8 +32,8 @@ MUTANTS = patches(
     Patch(
         "checkpoint-ignores-in-flight",
         at=f"{BUFFER}get_checkpoint",
-        old="(self._earliest_buffered(), self._earliest_in_flight())",
-        new="(self._earliest_buffered(),)",
+        old="[*buffered, *self.in_flight.values()]",
+        new="[*buffered]",
         killer="flush.positions_on_their_way_are_safe",
         on=ON_SPARK,
         walked=DRIVEN,
@@ -95,9 +94,9 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-overwritten",
-        at=f"{BUFFERS}_merge_flush_ts",
-        old="max(pending, asked)",
-        new="asked",
+        at=f"{BUFFERS}flush_channel",
+        old="max(buffer.flush_ts, flush_ts)",
+        new="flush_ts",
         killer="flush.flush_request_not_lost",
         on=RACE,
         walked=DRIVEN,
@@ -106,7 +105,7 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-cleared-blindly",
-        at=f"{BUFFERS}_after_flush_ts_read",
+        at=f"{BUFFERS}notify_checkpoint_updated",
         old=" and buffer.flush_ts == call.saw_flush_ts",
         new="",
         killer="flush.reset_only_by_greater_checkpoint",
@@ -116,9 +115,9 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-reset-by-an-equal-checkpoint",
-        at=f"{BUFFERS}_should_reset",
-        old="checkpoint.ts > flush_ts",
-        new="checkpoint.ts >= flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="if call.position.ts > call.saw_flush_ts",
+        new="if NO_FLUSH != call.saw_flush_ts <= call.position.ts",
         killer="flush.reset_only_by_greater_checkpoint",
         on=ON_SPARK,
         source="H7",
@@ -126,8 +125,8 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-never-reset",
-        at=f"{BUFFERS}_should_reset",
-        old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="call.position.ts > call.saw_flush_ts and buffer.flush_ts == call.saw_flush_ts",
         new="False",
         killer="refinement",
         on=ON_SPARK,
@@ -136,9 +135,9 @@ MUTANTS = patches(
     ),
     Patch(
         "equal-checkpoint-is-not-reported",
-        at=f"{BUFFERS}_needs_update",
-        old="checkpoint.ts >= flush_ts",
-        new="checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}get_checkpoint",
+        old="checkpoint.ts >= buffer.flush_ts",
+        new="checkpoint.ts > buffer.flush_ts",
         killer="refinement",
         on=RACE,
         source="H7",
@@ -186,9 +185,9 @@ MUTANTS = patches(
     ),
     Patch(
         "repeated-save-appends",
-        at=f"{COORDINATOR}_brings_rows",
-        old="request.position.ts > record.dml_position.ts",
-        new="True",
+        at=f"{COORDINATOR}_with_rows",
+        old=" or request.position.ts <= record.dml_position.ts",
+        new="",
         killer="flush.stored_once",
         on=Host("lost-answers", flush),
         walked=DRIVEN,
@@ -197,7 +196,7 @@ MUTANTS = patches(
     ),
     Patch(
         "smaller-checkpoint-is-stored",
-        at=f"{COORDINATOR}_accepts_checkpoint",
+        at=f"{COORDINATOR}_accepts",
         old="reported.position.ts > record.checkpoint",
         new="True",
         killer="flush.stored_never_goes_back",
@@ -209,7 +208,7 @@ MUTANTS = patches(
         "signal-sends-what-no-flush-waits-for",
         at=f"{UPDATER}_take_flagged",
         old="self.signal.clear()",
-        new="return self._take_all()",
+        new="return list(self.tasks.values())",
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -218,8 +217,8 @@ MUTANTS = patches(
     Patch(
         "answer-counts-as-a-failure",
         at=f"{UPDATER}_send",
-        old="self._config.checkpoint_rpc_timeout\n            )",
-        new='self._config.checkpoint_rpc_timeout\n            )\n            raise RpcError("not stored")',
+        old="self._config.checkpoint_rpc_timeout,\n            )",
+        new='self._config.checkpoint_rpc_timeout,\n            )\n            raise RpcError("not stored")',
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -252,9 +251,9 @@ MUTANTS = patches(
     ),
     Patch(
         "refusal-is-success",
-        at=f"{SYNCS}_counts_as_recorded",
-        old="outcome in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
-        new="True",
+        at=f"{SYNCS}_save",
+        old="outcome not in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
+        new="False",
         killer="conformance",
         on=Host("driven-moves", flush),
         source="hazard 22",
@@ -276,16 +275,20 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             polls.append(channel)
             return await super().confirm_flush(channel, flush_ts, segments)
 
-    class Looks(BufferManager):
-        def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
-            seen.append(len(polls))
-            return super()._needs_update(checkpoint, flush_ts)
-
     class Declares(FlushProgram):
         coordinator_class = Marks
 
-        def parts(self) -> DataNodeParts:
-            return DataNodeParts(buffer_manager=Looks)
+        def make_node(self, ports: DataNodePorts, session: int) -> DataNode:
+            node = super().make_node(ports, session)
+            look = node.buffers.get_checkpoint
+
+            async def looks(channel: ChannelName) -> tuple[Position, bool]:
+                found = await look(channel)
+                seen.append(len(polls))
+                return found
+
+            node.buffers.get_checkpoint = looks
+            return node
 
         def declared(self) -> Hashable:
             return super().declared(), tuple(seen)
@@ -296,7 +299,7 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
 DATA_NODE = (
     Patch(
         "channels-share-an-interval",
-        at="datanode/time_tick_node.py:TimeTickNode._interval_passed",
+        at="datanode/time_tick_node.py:TimeTickNode.operate",
         old="self.last_update is None or now - self.last_update >=",
         new="now - max((one.position.ts for one in self._updater.tasks.values()), default=-(2**64)) >=",
         source="facts 8",
@@ -304,7 +307,7 @@ DATA_NODE = (
     ),
     Patch(
         "memory-is-taken-from-the-first-channel",
-        at="datanode/buffer_manager.py:BufferManager._biggest",
+        at="datanode/buffer_manager.py:BufferManager.check_memory",
         old="max(sorted(held), key=lambda channel: held[channel])",
         new="min(held)",
         source="facts 7.3: memory check",
@@ -404,14 +407,6 @@ CLUSTER = (
         says="Evidence without the messages of a log that the disk does not give.",
     ),
     Patch(
-        "lost-rows-are-not-noticed",
-        at="cluster/audit.py:audit",
-        old="tuple(row for row in missing if not _is_removed(row, expected, snapshot))",
-        new="()",
-        source="property D",
-        says="The audit of a cluster does not see that a row is not stored.",
-    ),
-    Patch(
         "a-write-without-an-answer-has-not-happened",
         at="cluster/promises.py:Promises._visible",
         old="there or False in unknown",
@@ -488,7 +483,7 @@ SERVICE = (
     Patch(
         "a-resumed-flush-forgets-its-segments",
         at="datacoord/flush_service.py:FlushService.resume",
-        old="self._segments_of(request)",
+        old="request.segments",
         new="()",
         source="seed 004, 6.3",
         says="After a restart of the coordinator a flush is for its timestamp alone.",

@@ -13,7 +13,7 @@ from typing import Any
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
-from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.errors import RpcError, UnknownChannelError
 from tidemark.impl.ports import Clock, MetaStore, ObjectStore
 from tidemark.impl.storage.memory import MemoryMetaStore
@@ -214,10 +214,6 @@ class FlushProgram(RefiningProgram):
         """The refinement mapping."""
         return _abstraction(scenario)
 
-    def parts(self) -> DataNodeParts:
-        """Which class plays which part of the node: a variant replaces one of them."""
-        return DataNodeParts()
-
     def populate(self, world: World) -> None:
         """Define the coordinator and the node, and the client if it is a process."""
         world.process(COORDINATOR, self._run_coordinator, daemon=True)
@@ -363,13 +359,7 @@ class FlushProgram(RefiningProgram):
             coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
             preemption=process,
         )
-        node = DataNode(
-            node_id=NODE,
-            session=process.incarnation,
-            ports=ports,
-            config=self.scenario.config(),
-            parts=self.parts(),
-        )
+        node = self.make_node(ports, process.incarnation)
         process.serve("flush_channel", self._flush_handler(node, process.incarnation))
         process.serve("seal_segments", _seal_handler(node))
         if process.incarnation == 1:
@@ -380,6 +370,10 @@ class FlushProgram(RefiningProgram):
         self._opened = process.incarnation
         node.start(with_memory_check=False)
         await node.supervisor.wait_failed()
+
+    def make_node(self, ports: DataNodePorts, session: int) -> DataNode:
+        """Return a new incarnation of the node."""
+        return DataNode(node_id=NODE, session=session, ports=ports, config=self.scenario.config())
 
     def clock(self, process: Process) -> Clock:
         """Return the node's clock."""

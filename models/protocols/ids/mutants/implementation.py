@@ -107,9 +107,9 @@ MUTANTS = patches(
     ),
     Patch(
         "the-next-ids-begin-at-the-saved-end",
-        at=ORACLE + "_first",
-        old="now if now - base >= self._config.guard else base + self._config.guard",
-        new="max(now, base)",
+        at=ORACLE + "start",
+        old="self.base + self._config.guard",
+        new="self.base",
         killer="refinement",
         on=CRASHES,
         source="facts 2.1",

@@ -14,9 +14,9 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-save-counts-twice",
-        at=f"{COORDINATOR}_brings_rows",
-        old="request.position.ts > ",
-        new="request.position.ts >= ",
+        at=f"{COORDINATOR}_with_rows",
+        old="request.position.ts <= ",
+        new="request.position.ts < ",
         killer="ownership.stored_once",
         on=MOVES,
         walked=Host("ownership-driven", ownership),

@@ -51,7 +51,7 @@ MUTANTS = patches(
     ),
     Patch(
         "pop-looks-channels-up-again",
-        at=QUEUE + "_forget",
+        at=QUEUE + "pop",
         old="task.channels",
         new="()",
         killer=GHOST,
@@ -73,8 +73,8 @@ MUTANTS = patches(
     Patch(
         "gate-is-open",
         at=TICKER + "_publish",
-        old="elif span.min_ts > self.current[channel]:",
-        new="else:",
+        old="gate is None or span.min_ts > gate",
+        new="True",
         killer="refinement",
         on=CHANNELS,
         source="hazard 28",
@@ -127,9 +127,12 @@ MUTANTS = patches(
     ),
     Patch(
         "lock-is-lost",
-        at=QUEUE + "_exclusively",
-        old="return self.stats_lock.holding(point)",
-        new="from contextlib import nullcontext\n\n        return nullcontext()",
+        at=QUEUE + "__init__",
+        old="self.stats_lock = SteppedLock(preemption)",
+        new="""from contextlib import nullcontext
+
+        self.stats_lock = SteppedLock(preemption)
+        self.stats_lock.holding = lambda point: nullcontext()""",
         killer="proxy.min_ts_never_goes_back",
         on=TWO.like(protocol=VARIANTS + "EnqueueUnlocked"),
         source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
@@ -138,7 +141,7 @@ MUTANTS = patches(
     Patch(
         "pop-takes-no-lock",
         at=QUEUE + "pop",
-        old='async with self._exclusively("queue.pop"):',
+        old='async with self.stats_lock.holding("queue.pop"):',
         new="if True:",
         killer=GHOST,
         on=ONE.like(protocol=VARIANTS + "PopWithoutLock"),
@@ -147,13 +150,19 @@ MUTANTS = patches(
     ),
     Patch(
         "now-after-the-snapshot",
-        at=TICKER + "_look",
-        old="""await self._take_timestamp()
-        await self._preemption.point("ticker.snapshot")
-        await self._take_snapshot()""",
-        new="""await self._take_snapshot()
-        await self._preemption.point("ticker.now")
-        await self._take_timestamp()""",
+        at=TICKER + "tick",
+        old="""self.stage = TickStage.ASKED
+            self.now = await self._oracle.alloc(1)
+            self.stage = TickStage.STAMPED
+            await self._preemption.point("ticker.snapshot")
+            self.snapshot = await self._queue.snapshot()
+            self.stage = TickStage.TAKEN""",
+        new="""self.snapshot = await self._queue.snapshot()
+            self.stage = TickStage.TAKEN
+            await self._preemption.point("ticker.now")
+            self.stage = TickStage.ASKED
+            self.now = await self._oracle.alloc(1)
+            self.stage = TickStage.STAMPED""",
         killer=BELOW,
         on=ONE.like(protocol=VARIANTS + "SnapshotFirst"),
         source="hazard 24",
@@ -161,9 +170,9 @@ MUTANTS = patches(
     ),
     Patch(
         "no-minus-one",
-        at=TICKER + "_value",
-        old="min_ts - 1",
-        new="min_ts",
+        at=TICKER + "_publish",
+        old="span.min_ts - 1",
+        new="span.min_ts",
         killer=BELOW,
         on=ONE.like(protocol=VARIANTS + "NoMinusOne"),
         source="hazard 25, B6",
@@ -172,8 +181,8 @@ MUTANTS = patches(
     Patch(
         "unknown-outcome-is-popped",
         at=WORKERS + "execute",
-        old="await self._settle_all(task)",
-        new="pass",
+        old="in task.unknown()",
+        new="in ()",
         killer=BELOW,
         on=Host("proxy-impl-late-append", proxy).like(protocol=VARIANTS + "OutcomeUnknown"),
         source="hazard 12",
@@ -182,7 +191,7 @@ MUTANTS = patches(
     Patch(
         "allocated-before-the-lock",
         at=QUEUE + "enqueue",
-        old="""async with self._exclusively("queue.enqueue"):
+        old="""async with self.stats_lock.holding("queue.enqueue"):
             self._admit(task)
             task.phase = TaskPhase.ASKED
             try:
@@ -195,7 +204,7 @@ MUTANTS = patches(
         new="""task.phase = TaskPhase.ASKED
         task.ts = await self._oracle.alloc(1)
         task.phase = TaskPhase.STAMPED
-        async with self._exclusively("queue.enqueue"):
+        async with self.stats_lock.holding("queue.enqueue"):
 """,
         killer="proxy.reported_is_given_to_nobody_else",
         on=ONE.like(protocol=VARIANTS + "EnqueueUnlocked"),

@@ -69,7 +69,7 @@ MUTANTS = patches(
     ),
     Patch(
         "served-above-the-guarantee",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="self.value > read.guarantee",
         killer=ENDS,
@@ -79,10 +79,12 @@ MUTANTS = patches(
     ),
     Patch(
         "looks-again-for-ever",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="self.value > read.guarantee",
-        also=(Edit(SERVICE + "wait", "await self._sleep(read)", "await asyncio.sleep(1.0)"),),
+        also=(
+            Edit(SERVICE + "_sleep", "wakes = self", "return await asyncio.sleep(1.0)\n        wakes = self"),
+        ),
         killer=ENDS,
         on=_against("endless:ServedAbove"),
         source="seed 002, waitTSafe: at or above",

@@ -36,7 +36,7 @@ MUTANTS = patches(
     # Service time and waiting.
     Patch(
         "reads-do-not-wait",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="True",
         killer=REACHED,
@@ -96,7 +96,7 @@ MUTANTS = patches(
     ),
     Patch(
         "deletes-before-rows",
-        at=PIPELINE + "_in_order",
+        at=PIPELINE + "process",
         old="[*pack.inserts, *pack.deletes]",
         new="[*pack.deletes, *pack.inserts]",
         killer="reads.deletes_find_the_rows_of_their_pack",
@@ -253,7 +253,7 @@ MUTANTS = patches(
     Patch(
         "loaded-segment-grows-again",
         at=DELEGATOR + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="True",
         killer="a_segment_is_served_once",
         on=LOAD,
@@ -262,7 +262,7 @@ MUTANTS = patches(
     ),
     Patch(
         "reads-do-not-wait",
-        at="querynode/service_time.py:ServiceTime.is_served",
+        at="querynode/service_time.py:ServiceTime.wait",
         old="self.value >= read.guarantee",
         new="True",
         killer="conformance",

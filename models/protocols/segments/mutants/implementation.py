@@ -113,7 +113,7 @@ LOADS = (
     Patch(
         "rows-of-a-sealed-segment-are-taken",
         at=SHARD + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="True",
         killer=TWICE,
         on=LOAD,
@@ -143,7 +143,7 @@ LOADS = (
     Patch(
         "a-listed-segment-grows-as-well",
         at=SHARD + "recover",
-        old="self._exclude(record)",
+        old="self.excluded.add(record.segment_id, EVERYTHING)",
         new="pass",
         also=(
             Edit(
@@ -287,7 +287,7 @@ FILTERS = (
     Patch(
         "the-filter-looks-at-sealed-segments-only",
         at=SHARD + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="row.segment_id not in self.sealed",
         also=(Edit(SHARD + "needs", "isinstance(message, DeleteMessage) or", "True or"),),
         killer=TWICE,

@@ -11,12 +11,12 @@ from __future__ import annotations
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from tidemark.impl.errors import StoreError
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
-from tidemark.impl.querynode.query_node import QueryNode, QueryNodeParts, QueryNodePorts
+from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.packs import StreamPosition
@@ -96,7 +96,6 @@ class SegmentsProgram(RefiningProgram):
 
     claims = (ANSWERS,)
     table = "segments"
-    parts: ClassVar[QueryNodeParts] = QueryNodeParts()
     at_rest = ("segments.service_time_follows_the_ticks",)
 
     def __init__(self, scenario: SegmentsScenario) -> None:
@@ -146,11 +145,14 @@ class SegmentsProgram(RefiningProgram):
             node_id=process.name,
             ports=QueryNodePorts(log=storage.log, store=storage, preemption=process),
             config=QueryNodeConfig(replay_batch=1, load_attempts=scenario.attempts),
-            parts=self.parts,
         )
+        self.look_at(node)
         while not await self._take_up(process, node):
             pass
         await node.supervisor.wait_failed()
+
+    def look_at(self, node: QueryNode) -> None:
+        """Note more of a new node than the mapping reads."""
 
     async def _take_up(self, process: Process, node: QueryNode) -> bool:
         """Take the channel up, with loads and a trim beside it. Return whether it is served."""

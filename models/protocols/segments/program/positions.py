@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from tidemark.impl.querynode.query_node import QueryNodeParts
+from tidemark.impl.querynode.query_node import QueryNode
 from tidemark.impl.types import BinlogRecord, EndPosition, SegmentRecord
 from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.ports import CHANNEL, Storage, Stored
@@ -19,7 +19,7 @@ from tidemark.models.protocols.segments.program import NODE, SegmentsProgram, Se
 from tidemark.models.protocols.segments.refinement.positions import (
     SPECIFICATION,
     FilterView,
-    NotingDelegator,
+    NotingDelegators,
     abstract,
     filter_view,
 )
@@ -83,11 +83,13 @@ class PositionsScenario(SegmentsScenario):
 class PositionsProgram(SegmentsProgram):
     """See ``SegmentsProgram``."""
 
-    parts: ClassVar[QueryNodeParts] = QueryNodeParts(delegator=NotingDelegator)
-
     def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """See SegmentsProgram."""
         return _abstraction(scenario)
+
+    def look_at(self, node: QueryNode) -> None:
+        """See SegmentsProgram."""
+        node.delegators = NotingDelegators()
 
     def storage_of(self, world: World) -> Storage:
         """See SegmentsProgram."""

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.excluded import EVERYTHING
 from tidemark.impl.querynode.segments import Segment
-from tidemark.impl.types import Row
+from tidemark.impl.types import ChannelName, Row, SegmentId
 from tidemark.models.protocols.segments import refinement as base
 from tidemark.models.protocols.segments.ports import Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView
@@ -24,9 +24,10 @@ SPECIFICATION = "tidemark.spec.segments.variants.positions:SealedAreClosed"
 class NotingSegment(Segment):
     """A segment that notes the rows which are given to it again. It takes no copy of them."""
 
-    def __init__(self, segment_id: int, rows: Sequence[Row] = ()) -> None:
+    def __init__(self, segment: Segment) -> None:
+        super().__init__(segment.segment_id)
+        self.rows, self.deletes = segment.rows, segment.deletes
         self.copies: list[int] = []
-        super().__init__(segment_id, rows)
 
     def insert(self, row: Row) -> None:
         """See Segment."""
@@ -35,10 +36,25 @@ class NotingSegment(Segment):
         super().insert(row)
 
 
-class NotingDelegator(ShardDelegator):
-    """The delegator of the node, whose segments note copies."""
+class NotingSegments(dict[SegmentId, Segment]):
+    """Segments that note copies."""
 
-    segment_class = NotingSegment
+    def __setitem__(self, number: SegmentId, segment: Segment) -> None:
+        super().__setitem__(number, NotingSegment(segment))
+
+    def setdefault(self, number: SegmentId, segment: Segment) -> Segment:
+        """See dict."""
+        if number not in self:
+            self[number] = segment
+        return self[number]
+
+
+class NotingDelegators(dict[ChannelName, ShardDelegator]):
+    """The delegators of a node, whose growing segments note copies."""
+
+    def __setitem__(self, channel: ChannelName, delegator: ShardDelegator) -> None:
+        delegator.growing = NotingSegments()
+        super().__setitem__(channel, delegator)
 
 
 class FilterView(NamedTuple):

@@ -21,7 +21,7 @@ DISCOVERY = "seed 004: service discovery"
 FOLLOWERS = (
     Patch(
         "a-refused-watch-goes-on",
-        at=WATCH + "_list_again",
+        at=WATCH + "run",
         old="self.revision = await self._sync.list_again(self._sessions.take_over)",
         new="self.revision += 1",
         killer="refinement",
@@ -32,7 +32,7 @@ FOLLOWERS = (
     Patch(
         "a-list-adds-only",
         at=SYNC + "list_again",
-        old="{source: self.entries.get(source) for source in (self._ddl_key(), *sources)}",
+        old="{source: self.entries.get(source) for source in (DDL_SOURCE, *sources)}",
         new="{**dict.fromkeys(sources), **self.entries}",
         killer="refinement",
         on=BEHIND,
@@ -42,8 +42,8 @@ FOLLOWERS = (
     Patch(
         "a-session-is-forgotten-before-it-is-fenced",
         at=SYNC + "del_session",
-        old="await self._fence(source, fence)\n            self.entries.pop(source, None)",
-        new="self.entries.pop(source, None)\n            await self._fence(source, fence)",
+        old="await fence(source)\n            self.entries.pop(source, None)",
+        new="self.entries.pop(source, None)\n            await fence(source)",
         killer="sessions.who_serves_is_known_or_refused",
         on=BACK,
         source="hazard 11",

@@ -6,7 +6,7 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.timetick.program import timetick
 
 DRIVEN = Host("timetick-driven", timetick)
@@ -39,7 +39,7 @@ MUTANTS = patches(
     Patch(
         "removed-session-is-not-fenced",
         at=SYNC + "del_session",
-        old="await self._fence(source, fence)",
+        old="await fence(source)",
         new="pass",
         killer="timetick.whoever_may_append_is_waited_for",
         on=LEASE,
@@ -58,9 +58,13 @@ MUTANTS = patches(
     ),
     Patch(
         "ddl-key-collides",
-        at=SYNC + "_ddl_key",
-        old="return DDL_SOURCE",
-        new="return 1",
+        at=SYNC + "update",
+        old="source = report.source",
+        new="source = report.source or 1",
+        also=(
+            Edit(SYNC + "init_sessions", "DDL_SOURCE", "1"),
+            Edit(SYNC + "list_again", "DDL_SOURCE", "1"),
+        ),
         killer="timetick.whoever_serves_is_waited_for",
         on=JOINS,
         source="B45",
@@ -90,9 +94,9 @@ MUTANTS = patches(
     ),
     Patch(
         "round-does-not-wait",
-        at=SYNC + "_is_complete",
-        old="bool(self.entries) and None not in self.entries.values()",
-        new="any(self.entries.values())",
+        at=SYNC + "_close_if_complete",
+        old="not self.entries or None in self.entries.values()",
+        new="not any(self.entries.values())",
         killer="timetick.a_round_waits_for_every_session",
         on=JOINS,
         source="seed 002, coordinator: no tick before everybody has reported",
@@ -100,7 +104,7 @@ MUTANTS = patches(
     ),
     Patch(
         "tick-is-the-greatest-report",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="min(",
         new="max(",
         killer="timetick.a_round_is_sent_to_its_end",
@@ -111,7 +115,7 @@ MUTANTS = patches(
     ),
     Patch(
         "one-minimum-for-all-channels",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="channel) for report in complete.values()",
         new="other) for report in complete.values() for other in self.last",
         killer="timetick.a_round_is_sent_to_its_end",
@@ -121,9 +125,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-counts",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="self._sent(channel, ts)",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="self.last[channel] = self.synced[channel] = ts  #",
         killer="timetick.what_counts_as_sent_is_in_the_log",
         on=SENDS,
         source="B10",
@@ -131,9 +135,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-is-forgotten",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="pass",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="pass  #",
         killer="refinement",
         on=SENDS,
         source="B10, hazard 30",
@@ -141,9 +145,9 @@ MUTANTS = patches(
     ),
     Patch(
         "a-failure-counts-for-the-greatest-tick",
-        at=SENDER + "_failed",
-        old="= ts",
-        new="= max(self.round.values())",
+        at=SENDER + "_send",
+        old="= ts  #",
+        new="= max(self.round.values())  #",
         killer="refinement",
         on=CHANNELS,
         source="facts 4; B10",
@@ -152,7 +156,7 @@ MUTANTS = patches(
     # Failures that no fault explains; work that is not done.
     Patch(
         "sent-tick-counts-as-failed",
-        at=SENDER + "_sent",
+        at=SENDER + "_send",
         old="self.last[channel] = self.synced[channel] = ts",
         new='raise RpcError("it was not sent")',
         killer="refinement",
@@ -242,11 +246,10 @@ SLIPS = (
     ),
     Patch(
         "the-least-is-of-those-who-name-a-channel",
-        at="rootcoord/tick_sender.py:TickSender._tick_of",
-        old="return",
-        new="""named = {one: report for one, report in complete.items() if channel in dict(report.channels)}
-        complete = named or complete
-        return""",
+        at="rootcoord/tick_sender.py:TickSender._send_round",
+        old="report in complete.values()",
+        new="""report in [one for one in complete.values() if channel in dict(one.channels)]
+            or complete.values()""",
         source="facts 4",
         says="A proxy without a task for a channel does not count there: its next task is below the tick.",
     ),

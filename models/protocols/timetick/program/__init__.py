@@ -12,7 +12,7 @@ from typing import Any
 
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.instance import Instance
@@ -242,14 +242,13 @@ class TimeTickProgram(RefiningProgram):
         calls = SessionCalls(process, self.world, self.sessions)
         oracle = self._oracle_of(process)
         ports = RootCoordPorts(
-            oracle=oracle,
+            ddl=StubDdl(ddl),
             sessions=calls,
             ticks=TickLogs(self.world, self.ticks),
             clock=clock,
             preemption=process,
         )
-        parts = RootCoordParts(ddl=lambda **_: StubDdl(ddl))
-        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
+        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config)
 
         process.serve("session_changed", calls.tell)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)

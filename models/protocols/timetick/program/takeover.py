@@ -15,7 +15,7 @@ from typing import Any
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import (
@@ -144,14 +144,13 @@ class TakeoverProgram(TimeTickProgram):
         coordinator = RootCoord(
             channels=scenario.channels,
             ports=RootCoordPorts(
-                oracle=self._oracle_of(process),
+                ddl=StubDdl(ddl),
                 sessions=sessions,
                 ticks=streams,
                 clock=clock,
                 preemption=process,
             ),
             config=RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3),
-            parts=RootCoordParts(ddl=lambda **_: StubDdl(ddl)),
         )
         return Life(process, coordinator, clock, streams, sessions, ddl)
 
