@@ -11,7 +11,7 @@ from rich.console import Console
 
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
-from tidemark.checks.argument.table import BOUNDED, assumptions, assumptions_text, liveness
+from tidemark.checks.argument.table import BOUNDED, LivenessRow, assumptions, assumptions_text, liveness
 from tidemark.checks.report.argument_tree import argument_dot, argument_tree
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome

@@ -9,6 +9,7 @@ import pytest
 
 from tidemark.checks.interleave.judge import program_of
 from tidemark.models.manifest import load, manifest_files
+from tidemark.models.manifest.model import ConformEntry, InterleaveEntry
 from tidemark.models.mutation.patches import Patch
 from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import Program, ProgramRef
@@ -17,7 +18,9 @@ from tidemark.spec.timetick import TimeTick
 
 MANIFESTS = [load(path) for path in manifest_files()]
 MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
-HOSTS = {entry.name: entry for manifest in MANIFESTS for entry in (*manifest.interleave, *manifest.conform)}
+HOSTS: dict[str, ConformEntry | InterleaveEntry] = {
+    entry.name: entry for manifest in MANIFESTS for entry in (*manifest.interleave, *manifest.conform)
+}
 OF_PROGRAMS = [mutant for mutant in MUTANTS if mutant.instance in HOSTS]
 MODULES = sorted({mutant.ref.partition(":")[0] for mutant in OF_PROGRAMS})
 TIMETICK = [ref for mutant in MUTANTS if (ref := mutant.ref).startswith(f"{timetick.__name__}:")]
