@@ -4,12 +4,12 @@ wrong.
 
 import inspect
 from importlib import import_module
+from typing import Any
 
 import pytest
 
 from tidemark.checks.interleave.judge import program_of
 from tidemark.models.manifest import load, manifest_files
-from tidemark.models.manifest.model import ConformEntry, InterleaveEntry
 from tidemark.models.mutation.patches import Patch
 from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import Program, ProgramRef
@@ -18,7 +18,7 @@ from tidemark.spec.timetick import TimeTick
 
 MANIFESTS = [load(path) for path in manifest_files()]
 MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
-HOSTS: dict[str, ConformEntry | InterleaveEntry] = {
+HOSTS: dict[str, Any] = {
     entry.name: entry for manifest in MANIFESTS for entry in (*manifest.interleave, *manifest.conform)
 }
 OF_PROGRAMS = [mutant for mutant in MUTANTS if mutant.instance in HOSTS]
