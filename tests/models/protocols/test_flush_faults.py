@@ -19,7 +19,7 @@ from tidemark.models.simulation import ProgramRef
 from tidemark.models.simulation.world.process import Process
 
 HERE = "tests.models.protocols.test_flush_faults:"
-DRIVEN = "tidemark.models.protocols.flush.mutants.driven:"
+DRIVEN = "tidemark.models.protocols.flush.mutants.implementation:"
 MUTANTS = "tidemark.models.protocols.flush.mutants.implementation:"
 FLUSH = "tidemark.models.protocols.flush.program:flush"
 ONE_SYNC: dict[str, Any] = {"rows": (1,), "sync_each_row": True}

@@ -205,7 +205,9 @@ MUTANTS = patches(
         old="task.guarantee if moment is None else moment",
         new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
         killer=REACHED,
-        on=Host("reads-impl-hand-over", hand_over).like(protocol=f"{MUTANTS_OF}.handover:TheMovedDoNotWait"),
+        on=Host("reads-impl-hand-over", hand_over).like(
+            protocol=f"{MUTANTS_OF}.specification:TheMovedDoNotWait"
+        ),
         source="facts 6.1, 6.3; B40",
         says="The next node is asked without the guarantee.",
     ),

@@ -1,7 +1,7 @@
 """The root coordinator over the logs and the session store that run in a cluster: it crashes while ticks and
 DDL messages are on their way, and another one takes over.
 
-Each step must be a step of ``tidemark.models.protocols.timetick.mutants.edges``, or change nothing of it.
+Each step must be a step of ``tidemark.spec.timetick.variants.edges``, or change nothing of it.
 """
 
 from __future__ import annotations

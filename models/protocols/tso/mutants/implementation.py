@@ -97,7 +97,9 @@ MUTANTS = patches(
         new="""for one in (0, 1):
             self._supervisor.spawn(partial(self._update, oracle, one), f"{self.name} update {one}")""",
         killer="tso.unique",
-        on=LATE_ANSWER.like(updaters=2, **_like("pairs:TwoUpdaters")),
+        on=LATE_ANSWER.like(
+            updaters=2, protocol="tidemark.spec.tso.variants.elections:TwoUpdaters", sound=False
+        ),
         source="H39",
         says="Two updaters: one publishes what the other has left behind (H39).",
     ),
