@@ -9,6 +9,7 @@ from tidemark.spec.language import (
     Sort,
     action,
     anything,
+    exists,
     forall,
     implies,
     invariant,
@@ -186,3 +187,21 @@ class OtherSwitches(Switches):
     def move(s):
         """Nothing but the effect is another one."""
         s.one = s.one | s.two
+
+
+class Less(Protocol):
+    """A number is counted down to zero; the claim is true of the integers."""
+
+    Amount = Nat()
+    left: Amount = 1
+
+    @action
+    def take(s):
+        """One less."""
+        require(s.left > 0)
+        s.left = s.left - 1
+
+    @invariant()
+    def one_is_lower(s):
+        """False at zero."""
+        return exists(s.Amount, lambda n: n < s.left)
