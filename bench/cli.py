@@ -15,15 +15,37 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tidemark.bench.machine import load, machine
 from tidemark.bench.measure import Measure, Plan
-from tidemark.bench.measures import MEASURES
-from tidemark.bench.report import Result, show, write
+from tidemark.bench.measures import (
+    cluster,
+    evidence,
+    gate,
+    growth,
+    interleave,
+    interleave_spark,
+    mutants,
+    oracle,
+    proof,
+    search,
+    shrinking,
+    spark,
+    spin,
+    startup,
+    tlc,
+)
+from tidemark.bench.report import Result, load, machine, show, write
 from tidemark.bench.row import FEWEST, Row, Status
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe
 from tidemark.models.rooms import ROOT
 
+MEASURES: tuple[Measure, ...] = tuple(
+    module.MEASURE
+    for module in (
+        search, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark, cluster,
+        mutants, oracle, gate, evidence,
+    )
+)  # fmt: skip
 _WIDTH = 150
 _INTERRUPTED = 130
 """What the library of the command line returns after an interrupt."""

@@ -139,7 +139,7 @@ def _own_bytes(process: psutil.Process) -> int:
 
 
 Work = Callable[..., Sample]
-"""A function of ``tidemark.bench.work`` that takes keyword arguments which JSON can carry."""
+"""A function of ``tidemark.bench.measures`` that takes keyword arguments which JSON can carry."""
 
 
 def in_fresh_process(
@@ -150,7 +150,7 @@ def in_fresh_process(
     env: Mapping[str, str] | None = None,
     **arguments: Any,
 ) -> Sample:
-    """Call a function of ``tidemark.bench.work`` in a process of its own. Raises NotMeasured, BrokenRun."""
+    """Call a function of a measure in a process of its own. Raises NotMeasured, BrokenRun."""
     with tempfile.TemporaryDirectory(prefix="tidemark-bench-") as folder:
         answer = Path(folder) / "sample.json"
         call = {

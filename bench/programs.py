@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.scenario import FlushScenario
+from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario
 
 
 def row_and_flush() -> FlushProgram:

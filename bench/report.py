@@ -4,16 +4,45 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import platform
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+import psutil
 from rich.console import Console
 from rich.table import Table
 
 from tidemark.bench.row import Row, Status
+
+
+def machine() -> dict[str, Any]:
+    """Cores, memory, processor, system, Python. Numbers of different machines must not be compared."""
+    return {
+        "cores": os.cpu_count() or 1,
+        "memory_gib": round(psutil.virtual_memory().total / 2**30),
+        "processor": _processor(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "python": platform.python_version(),
+    }
+
+
+def _processor() -> str:
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123  a file of the kernel, not of a tree
+            names = [line.partition(":")[2].strip() for line in file if line.startswith("model name")]
+    except OSError:
+        names = []
+    return names[0] if names else platform.processor() or "unknown"
+
+
+def load() -> float:
+    """Processes that wanted a core in the last minute, on average; 0 where the system does not say."""
+    return os.getloadavg()[0] if hasattr(os, "getloadavg") else 0.0
+
 
 SCHEMA = 1
 _STYLES = {

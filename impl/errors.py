@@ -39,10 +39,6 @@ class LateRowError(ImplementationError):
     """A row arrived for a segment whose flush has begun: the flush would not contain it."""
 
 
-class SegmentMissingError(ImplementationError):
-    """A sync task names a segment unknown to the metacache: its rows must not count as stored."""
-
-
 class CorruptDataError(ImplementationError):
     """Stored bytes do not match their checksum or format."""
 

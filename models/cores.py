@@ -1,7 +1,5 @@
 """How many cores there are, and how processes for them start."""
 
-from __future__ import annotations
-
 import os
 import sys
 

@@ -24,9 +24,7 @@ def digest_of(*parts: object) -> str:
 
 
 def spec_digest(spec: Spec) -> str:
-    """Digest of what decides the meaning of a traced protocol: words about it and places in its source are
-    left out.
-    """
+    """Digest of what decides the meaning of a traced protocol: neither words about it nor places."""
     return digest_of(
         spec.constants,
         spec.variables,
@@ -45,11 +43,8 @@ def instance_digest(instance: Instance) -> str:
 
 
 def content_digest(value: object) -> str:
-    """Digest of a value made of data classes, tuples, mappings and plain values.
-
-    An expression that occurs in many places is read once.
-
-    Raises TypeError for anything else: its text might not say all of it.
+    """Digest of data classes, tuples, mappings and plain values; a shared expression is read once. Raises
+    TypeError for anything else, whose text might not say all of it.
     """
     return _of_expr(value) if isinstance(value, Expr) else _of_value(value)
 

@@ -1,7 +1,5 @@
 """Values that never change, so that they can be compared, hashed and used as a key."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, TypeVar
 
@@ -9,8 +7,8 @@ V = TypeVar("V")
 
 
 class FrozenMap(Mapping[str, V], Generic[V]):
-    """A mapping by name that cannot be changed. Its order is that in which it was given; equality, hash and
-    text do not depend on it. Lists inside become tuples. Raises TypeError for a value without a hash.
+    """A mapping by name that cannot be changed; equality, hash and text do not depend on its order. Lists
+    inside become tuples. Raises TypeError for a value without a hash.
     """
 
     __slots__ = ("_hash", "_items")

@@ -6,8 +6,6 @@ followed, as under a constraint in TLC. Quantifiers range over the bounded domai
 holds within these bounds only.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -15,7 +13,7 @@ from functools import cached_property
 from typing import Any
 
 from tidemark.models.frozen import FrozenMap
-from tidemark.spec.language.expr import Value, Variable
+from tidemark.spec.language.expr import Const, Value, Variable
 from tidemark.spec.language.protocol import initial_literal, resolve
 from tidemark.spec.language.spec import Spec
 from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, SortType, Type
@@ -54,11 +52,9 @@ class Domain:
 
 @dataclass(frozen=True)
 class Instance:
-    """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants.
-
-    A map constant is given as nested lists in key order. What is given is frozen: equal instances are one
-    key. Pickled without what is computed from it, so that another process traces the protocol itself.
-    Raises BadInstance.
+    """Bounds by type name (sorts: how many; ``Nat``: greatest; ``Int``: lowest, greatest) and constants, of
+    maps as nested lists in key order. Equal instances are one key. Another process traces the protocol
+    itself. Raises BadInstance.
     """
 
     protocol: str
@@ -155,6 +151,11 @@ class Instance:
     def entries(self, kind: MapType) -> Iterator[tuple[Value, ...]]:
         """All keys of a map in the order in which its values are stored (row-major)."""
         return itertools.product(*(domain.values for domain in self.domains(kind.keys)))
+
+    def keys(self, kind: MapType) -> Iterator[tuple[Const, ...]]:
+        """The same as literals."""
+        for entry in self.entries(kind):
+            yield tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
 
     @cached_property
     def map_constants(self) -> dict[str, tuple[Value, ...]]:

@@ -1,7 +1,5 @@
 """Which lines are judged: those of protocols, implementations, mappings and programs, ours and a user's."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import sysconfig

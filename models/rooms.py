@@ -1,7 +1,5 @@
 """Where the project's own code lies: in a clone, and where it is installed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

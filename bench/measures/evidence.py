@@ -2,25 +2,296 @@
 
 from __future__ import annotations
 
+import json
+import random
+import time
 from collections.abc import Iterator
 from functools import partial
+from itertools import islice
 from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
 
 from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Goal, Row
-from tidemark.bench.sample import Sample, Side, cpu_rate, rate, seconds
-from tidemark.bench.work.evidence import (
-    duckdb_log,
-    history,
-    plain_log,
-    plain_monitors,
-    polars_log,
-    spark_log,
-    spark_monitors,
-    write_log,
-    write_logs,
+from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds
+from tidemark.checks.evidence.histories.judge import judge_history
+from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
+from tidemark.checks.evidence.monitors.distribute import judge_frame
+from tidemark.checks.evidence.monitors.run import judge
+from tidemark.checks.evidence.readers.log import HEAD
+from tidemark.checks.evidence.readers.log_rules import RULES
+from tidemark.checks.evidence.table.distribute import spark_table
+from tidemark.checks.evidence.table.files import find
+from tidemark.checks.evidence.table.plain import gather
+from tidemark.checks.evidence.table.schema import SCHEMA
+
+_BEGIN = 1_700_000_000_000
+_LINE = "[2023/11/14 22:13:{second:02d}.{milli:03d} +00:00] [{level}] [{caller}] [{message}]{fields}\n"
+_IDLE = (
+    (
+        "DEBUG",
+        "proxy/task_scheduler.go:266",
+        '"schedule one task"',
+        " [taskID={n}] [role=proxy] [db=default]",
+    ),
+    ("INFO", "datacoord/services.go:213", '"success to assign segments"', " [traceID=9a57{n}] [len=2]"),
+    (
+        "DEBUG",
+        "msgstream/mq_msgstream.go:853",
+        '"consume a pack"',
+        " [channel=by-dev-rootcoord-dml_0] [n={n}]",
+    ),
+    (
+        "INFO",
+        "querynodev2/services.go:11",
+        '"query is done"',
+        " [collectionID=1] [elapse=3.135µs] [rows={n}]",
+    ),
 )
+_SHARE = 12
+"""One line of so many is an event, as in a real log at level DEBUG."""
+
+
+def write_log(path: str, *, lines: int) -> None:
+    """A log in the form of a real one: mostly lines of no interest, and fetches."""
+    with Path(path).open("w", encoding="utf-8") as file:
+        for n in range(lines):
+            clock = {"second": n // 1000 % 60, "milli": n % 1000}
+            if n % _SHARE:
+                level, caller, message, fields = _IDLE[n % len(_IDLE)]
+                file.write(
+                    _LINE.format(
+                        level=level, caller=caller, message=message, fields=fields.format(n=n), **clock
+                    )
+                )
+                continue
+            ts = (_BEGIN + n) << 18
+            fields = f" [collectionID=1] [segmentID={n % 9 + 1}] [insertRowNum=3]"
+            fields += f" [timestampMin={ts}] [timestampMax={ts}]"
+            message = '"pipeline fetch insert msg"'
+            file.write(
+                _LINE.format(
+                    level="INFO", caller="pipeline/insert_node.go:80", message=message, fields=fields, **clock
+                )
+            )
+
+
+def write_logs(folder: Path, *, lines: int, files: int) -> None:
+    """The same lines in so many files."""
+    folder.mkdir(parents=True, exist_ok=True)
+    whole = folder / "whole"
+    write_log(str(whole), lines=lines)
+    with whole.open(encoding="utf-8") as text:
+        for number in range(files):
+            with (folder / f"{number:05d}.log").open("w", encoding="utf-8") as file:
+                file.writelines(islice(text, lines // files))
+    whole.unlink()
+
+
+def plain_log(*, path: str) -> Sample:
+    """One process, one core, a loop over lines; a file or a folder of them."""
+    begun, cpu = time.perf_counter(), time.process_time()
+    read = gather(find([Path(path)]))
+    lines = sum(account.counts.lines for account in read.accounts.values())
+    return Sample(
+        seconds=time.perf_counter() - begun,
+        cpu_seconds=time.process_time() - cpu,
+        counts={"lines": lines, "events": read.events.num_rows},
+    )
+
+
+def spark_log(*, path: str, cores: int, build: str) -> Sample:
+    """The Spark job on so many cores; the session runs before the clock starts, and has read a small log."""
+    from tidemark.checks.spark.session import spark_session, stop_session
+
+    spark = spark_session(master=f"local[{cores}]", build=Path(build))
+    try:
+        small = Path(build) / "small.log"
+        write_log(str(small), lines=2_000)
+        for source, timed in ((small, False), (Path(path), True)):
+            begun, used = time.perf_counter(), family_cpu()
+            accounts = spark_table(spark, find([source]), Path(build) / "table")
+            if timed:
+                took, cpu = time.perf_counter() - begun, family_cpu() - used
+        (account,) = accounts.values()
+    finally:
+        stop_session()
+    return Sample(
+        seconds=took,
+        cpu_seconds=cpu,
+        counts={"lines": account.counts.lines, "events": account.events},
+    )
+
+
+def polars_log(*, path: str) -> Sample:
+    """The same expressions in Polars, on all cores."""
+    try:
+        import polars as pl
+    except ImportError as error:
+        raise NotMeasured("Polars is not installed: pip install polars") from error
+
+    begun = time.perf_counter()
+    text = pl.read_csv(
+        path,
+        has_header=False,
+        separator="\x01",
+        quote_char=None,
+        new_columns=["line"],
+        truncate_ragged_lines=True,
+    )
+    head = pl.col("line").str.extract_groups(HEAD.pattern.decode())
+    known = [message.decode() for message in RULES]
+    events = (
+        text.lazy()
+        .with_columns(head.struct.field("4").alias("message"))
+        .filter(pl.col("message").is_in(known))
+        .with_columns(*(pl.col("line").str.extract(rf"\[{name}=(\d+)\]").alias(name) for name in _FIELDS))
+        .collect()
+    )
+    took = time.perf_counter() - begun
+    return Sample(seconds=took, counts={"lines": text.height, "events": events.height})
+
+
+_FIELDS = ("segmentID", "insertRowNum", "timestampMin", "timestampMax", "collectionID")
+
+
+def duckdb_log(*, path: str, cores: int) -> Sample:
+    """The same expressions in DuckDB."""
+    try:
+        import duckdb
+    except ImportError as error:
+        raise NotMeasured("DuckDB is not installed: pip install duckdb") from error
+
+    begun = time.perf_counter()
+    base = duckdb.connect(config={"threads": cores})
+    base.execute(
+        "create table text as select * from read_csv(?, columns={'line': 'varchar'}, delim='\x01', quote='', "
+        "escape='', header=false)",
+        [path],
+    )
+    fields = ", ".join(rf"regexp_extract(line, '\[{name}=(\d+)\]', 1) as {name}" for name in _FIELDS)
+    base.execute(
+        f"create table events as select {fields} from "  # noqa: S608 - names of ours
+        "(select line, regexp_extract(line, ?, 4) as message from text) where message in (select unnest(?))",
+        [HEAD.pattern.decode(), [message.decode() for message in RULES]],
+    )
+    lines, events = (
+        base.execute(text).fetchall()[0][0]
+        for text in ("select count(*) from text", "select count(*) from events")
+    )
+    return Sample(seconds=time.perf_counter() - begun, counts={"lines": int(lines), "events": int(events)})
+
+
+def broker_events(count: int, *, channels: int = 16) -> pa.Table:
+    """Ticks and inserts of several channels, all in time; one in ten is a tick."""
+    n = np.arange(count, dtype=np.int64)
+    ticks = n // channels % 10 == 0
+    ts = (_BEGIN + n // channels) << 18
+    columns: dict[str, pa.Array] = {
+        "source": pa.array(["broker.ndjson"] * count) if count < 1 else pa.repeat("broker.ndjson", count),
+        "line": pa.array(n // channels),
+        "kind": pa.DictionaryArray.from_arrays(
+            pa.array(np.where(ticks, 0, 1).astype(np.int8)), pa.array(["broker.tick", "broker.insert"])
+        ).cast(pa.string()),
+        "channel": pa.DictionaryArray.from_arrays(
+            pa.array((n % channels).astype(np.int8)), pa.array([f"dml_{one}" for one in range(channels)])
+        ).cast(pa.string()),
+        "ts": pa.array(np.where(ticks, ts - (1 << 18), ts)),
+        "msg_id": pa.array(n // channels),
+        "node": pa.repeat("1", count),
+        "rows": pa.array(np.ones(count, dtype=np.int64)),
+    }
+    empty = pa.nulls(count)
+    return pa.table([columns.get(field.name, empty).cast(field.type) for field in SCHEMA], schema=SCHEMA)
+
+
+def plain_monitors(*, count: int) -> Sample:
+    """All monitors over events in memory, in one process."""
+    events = broker_events(count)
+    begun, cpu = time.perf_counter(), time.process_time()
+    found = judge(events)
+    took, used = time.perf_counter() - begun, time.process_time() - cpu
+    assert not any(one.broken for one in found)
+    return Sample(
+        seconds=took,
+        cpu_seconds=used,
+        counts={"events": count, "judged": sum(one.events for one in found)},
+    )
+
+
+def spark_monitors(*, count: int, cores: int, build: str) -> Sample:
+    """The same on Spark, from Parquet on disk; the session runs before the clock starts."""
+    import pyarrow.parquet as pq
+
+    from tidemark.checks.spark.session import spark_session, stop_session
+
+    folder = Path(build) / "events"
+    folder.mkdir(parents=True, exist_ok=True)
+    pq.write_table(broker_events(count), folder / "events.parquet", row_group_size=1 << 18)
+    spark = spark_session(master=f"local[{cores}]", build=Path(build))
+    try:
+        begun = time.perf_counter()
+        found = judge_frame(spark.read.parquet(str(folder)), parts=2 * cores)
+        took = time.perf_counter() - begun
+    finally:
+        stop_session()
+    assert not any(one.broken for one in found)
+    return Sample(seconds=took, counts={"events": count, "judged": sum(one.events for one in found)})
+
+
+def operations(count: int, *, seed: int = 1) -> Iterator[dict[str, object]]:
+    """A sound history of eight clients: inserts of ten rows, deletes, reads at all levels, counts."""
+    rng = random.Random(seed)
+    turns = [0] * 8
+    batches: list[list[int]] = []  # first key, and 1 if it was deleted
+    now, ts = 0, _BEGIN << 18
+    for n in range(count):
+        now += rng.randrange(1000, 5000)
+        ts += rng.randrange(1, 5)
+        client = n % 8
+        entry: dict[str, object] = {
+            "kind": "op", "v": 1, "client": f"c{client}", "process": "p0", "seq": turns[client],
+            "collection": "c", "start": now, "end": now + 500, "outcome": "ok",
+        }  # fmt: skip
+        turns[client] += 1
+        chance = rng.random()
+        if chance < 0.4 or len(batches) < 10:
+            first = 10 * len(batches)
+            batches.append([first, 0])
+            yield entry | {"op": "insert", "keys": [[first, first + 9]], "ts": ts}
+            continue
+        batch = batches[rng.randrange(len(batches))]
+        if chance < 0.5 and not batch[1]:
+            batch[1] = 1
+            yield entry | {"op": "delete", "keys": [[batch[0], batch[0]]], "ts": ts}
+        elif chance < 0.999:
+            level = rng.choice(("Strong", "Session", "Bounded", "Eventually"))
+            asked, seen = [[batch[0], batch[0] + 9]], [[batch[0] + batch[1], batch[0] + 9]]
+            yield entry | {"op": "query", "level": level, "keys": asked, "seen": seen}
+        else:
+            yield entry | {"op": "count", "level": "Strong", "count": sum(10 - gone for _, gone in batches)}
+
+
+def history(*, count: int, folder: str) -> Sample:
+    """Read a history from its file and judge it."""
+    path = Path(folder) / "history.ndjson"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("w", encoding="utf-8") as file:
+        file.writelines(json.dumps(one) + "\n" for one in operations(count))
+    begun, cpu = time.perf_counter(), time.process_time()
+    read = gather(find([path]))
+    found = judge_history(read.events.table(*COLUMNS, kinds=KINDS))
+    took, used = time.perf_counter() - begun, time.process_time() - cpu
+    assert not any(one.broken or one.unsure for one in found)
+    return Sample(
+        seconds=took,
+        cpu_seconds=used,
+        counts={"operations": read.events.num_rows, "judged": sum(one.events for one in found)},
+    )
+
 
 NAME = "evidence"
 CORES = 2
@@ -35,7 +306,19 @@ PLAIN, SPARK, POLARS, DUCKDB = (
 def run(plan: Plan) -> Iterator[Row]:
     """Lines, events and operations a second."""
     yield from _logs(plan)
-    yield from _files(plan)
+    # The same lines in few and in many files: the memory must not grow with their number.
+    lines, few, many = (20_000, 2, 40) if plan.quick else (1_000_000, 10, 2_000)
+    sides = []
+    for count in (few, many):
+        folder = plan.scratch / f"files-{count}"
+        write_logs(folder, lines=lines, files=count)
+        work = partial(in_fresh_process, plain_log, path=str(folder))
+        sides.append(Side(f"{count:,} files", work, subject="files"))
+    series = plan.series(sides, measure=NAME, size=f"{lines:,} lines in few and in many files")
+    yield series.row(sides[0].name, sides[0].name, peak, unit="bytes")
+    yield series.row(
+        sides[1].name, sides[1].name, peak, unit="bytes", against=sides[0].name, goal=Goal(at_most=1.2)
+    )
     yield from _monitors(plan)
     yield from _histories(plan)
 
@@ -65,22 +348,6 @@ def _logs(plan: Plan) -> Iterator[Row]:
     for other in (POLARS, DUCKDB):
         what = f"Spark against {other}"
         yield series.row(SPARK, what, rate("lines"), unit="lines/s", against=other, goal=Goal(at_least=0.5))
-
-
-def _files(plan: Plan) -> Iterator[Row]:
-    """The same lines in few and in many files: the memory must not grow with their number."""
-    lines, few, many = (20_000, 2, 40) if plan.quick else (1_000_000, 10, 2_000)
-    sides = []
-    for count in (few, many):
-        folder = plan.scratch / f"files-{count}"
-        write_logs(folder, lines=lines, files=count)
-        work = partial(in_fresh_process, plain_log, path=str(folder))
-        sides.append(Side(f"{count:,} files", work, subject="files"))
-    series = plan.series(sides, measure=NAME, size=f"{lines:,} lines in few and in many files")
-    yield series.row(sides[0].name, sides[0].name, peak, unit="bytes")
-    yield series.row(
-        sides[1].name, sides[1].name, peak, unit="bytes", against=sides[0].name, goal=Goal(at_most=1.2)
-    )
 
 
 def peak(sample: Sample) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,9 +11,103 @@ from typing import Any
 from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Goal, Row
-from tidemark.bench.sample import Side, seconds, value
-from tidemark.bench.work.interleave import classes, executions
-from tidemark.bench.work.tiny import by_asyncio, by_control
+from tidemark.bench.sample import Clock, Sample, Side, seconds, value
+
+
+def executions(
+    *, program: str, arguments: dict[str, Any], reduction: str, expected: int | None = None
+) -> Sample:
+    """All interleavings, with a reduction by name. What must not differ are the outcomes.
+
+    Raises RuntimeError: the search was cut, or the number of executions is not the ``expected`` one.
+    """
+    from tidemark.checks.interleave import Options, Reduction, Status, explore
+    from tidemark.models.simulation import ProgramRef
+
+    clock = Clock()
+    found = explore(ProgramRef.of(program, **arguments), Options(reduction=Reduction(reduction)))
+    seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+    if found.status is not Status.EXHAUSTED:
+        raise RuntimeError(f"{program} {arguments} by {reduction}: {found.status}: {found.reason}")
+    counters = found.statistics
+    if expected is not None and counters.executions != expected:
+        raise RuntimeError(f"{program} {arguments}: {counters.executions} executions, expected {expected}")
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        counts={"final_states": len(found.finals), f"executions by {reduction}": counters.executions},
+        texts={"digest of the final states": found.finals_digest()},
+        values={
+            "executions": counters.executions,
+            "given_up": counters.blocked + counters.merged,
+            "rate": found.rate,
+        },
+    )
+
+
+def classes(*, programs: list[tuple[str, str, int]], factory: str, reduction: str) -> Sample:
+    """Programs (name, kind, size) by one reduction. Each complete execution must be a class of its own.
+
+    Raises RuntimeError: a search was cut, or a class was run twice.
+    """
+    from tidemark.checks.interleave import Options, Reduction, Status, explore
+    from tidemark.models.simulation import ProgramRef
+
+    clock = Clock()
+    counts: dict[str, int] = {}
+    values: dict[str, float] = {}
+    for name, kind, size in programs:
+        options = Options(reduction=Reduction(reduction), classes=True)
+        found = explore(ProgramRef.of(factory, kind=kind, size=size), options)
+        if found.status is not Status.EXHAUSTED:
+            raise RuntimeError(f"{name} by {reduction}: {found.status}: {found.reason}")
+        if found.statistics.executions != len(found.classes):
+            raise RuntimeError(f"{name} by {reduction}: a class was run twice")
+        counts[f"classes of {name}"] = len(found.classes)
+        values[f"given up of {name}"] = found.statistics.blocked
+    return Sample(seconds=clock.seconds, cpu_seconds=clock.cpu_seconds, counts=counts, values=values)
+
+
+async def two_tasks() -> int:
+    """Return the value after two increments, one of which is lost in asyncio's own order."""
+    cell = {"x": 0}
+
+    async def increment() -> None:
+        value = cell["x"]
+        await asyncio.sleep(0)
+        cell["x"] = value + 1
+
+    await asyncio.gather(increment(), increment())
+    return cell["x"]
+
+
+def by_asyncio(*, runs: int) -> Sample:
+    """One event loop after the other."""
+    clock = Clock()
+    outcomes = {asyncio.run(two_tasks()) for _ in range(runs)}
+    return _sample(clock, outcomes, runs)
+
+
+def by_control(*, runs: int) -> Sample:
+    """One execution after the other, in asyncio's own order."""
+    from tidemark.checks.interleave import Options, RandomWalk, explore_coroutine
+
+    clock = Clock()
+    walk = RandomWalk(seed=1, executions=runs)
+    found = explore_coroutine(two_tasks, strategy=walk, options=Options(check_every=0))
+    return _sample(clock, found.finals, found.statistics.executions)
+
+
+def _sample(clock: Clock, outcomes: set[int] | set[object], runs: int) -> Sample:
+    seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        counts={"executions": runs},
+        texts={"outcomes": str(sorted(map(str, outcomes)))},
+        values={"rate": runs / cpu_seconds},
+    )
+
 
 NAME = "interleave"
 PLAIN, CONTROLLED = "asyncio.run", "controlled loop"

@@ -4,16 +4,114 @@ of this machine two executors against one.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures.interleave import executions
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Goal, Row
-from tidemark.bench.sample import Side, seconds, value
-from tidemark.bench.work.interleave import executions
-from tidemark.bench.work.interleave_spark import spread, spread_on_cluster
+from tidemark.bench.sample import NotMeasured, Sample, Side, seconds, value
+from tidemark.checks.verdicts.errors import MissingToolError
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_CLUSTER = {"spark.executor.memory": "512m"}
+
+
+def spread(*, program: str, arguments: dict[str, Any], reduction: str, parts: int, master: str) -> Sample:
+    """All interleavings in rounds of tasks, after the driver has cut the tree in so many ``parts``.
+
+    The session runs and the workers have imported the program before the clock starts, like the process of
+    the other side. Raises RuntimeError: the search was cut, or the tree has fewer parts.
+    """
+    with _folder() as folder, _session(folder, master) as session:
+        return _explored(session, program=program, arguments=arguments, reduction=reduction, parts=parts)
+
+
+def spread_on_cluster(
+    *, program: str, arguments: dict[str, Any], reduction: str, parts: int, workers: int
+) -> Sample:
+    """The same on a standalone cluster of this machine, with so many executors of one core.
+
+    Raises RuntimeError: the search was cut, or the tree has fewer parts; TimeoutError: not all executors
+    registered.
+    """
+    from tidemark.checks.spark.standalone import cluster, executors, wait_for
+
+    with (
+        _folder() as folder,
+        cluster(folder / "cluster", workers=workers) as (master, processes),
+        _session(folder, master, settings=_CLUSTER) as session,
+    ):
+        # The driver's own memory is one entry.
+        known = session.sparkContext._jsc.sc()  # noqa: SLF001 - Python has no other way to ask
+        wait_for(lambda: known.getExecutorMemoryStatus().size() == workers + 1)
+        if len(executors(processes)) != workers:
+            raise RuntimeError(f"{len(executors(processes))} executors, not {workers}")
+        return _explored(session, program=program, arguments=arguments, reduction=reduction, parts=parts)
+
+
+@contextmanager
+def _folder() -> Iterator[Path]:
+    with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
+        try:
+            yield Path(folder)
+        except MissingToolError as error:
+            raise NotMeasured(f"{error.message}; {error.remedy}") from error
+
+
+@contextmanager
+def _session(folder: Path, master: str, settings: dict[str, str] | None = None) -> Iterator[SparkSession]:
+    from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
+
+    try:
+        options = SparkOptions(settings=settings or {})
+        yield spark_session(master=master, build=folder / "build", options=options)
+    finally:
+        stop_session()
+
+
+def _explored(
+    session: SparkSession, *, program: str, arguments: dict[str, Any], reduction: str, parts: int
+) -> Sample:
+    from tidemark.checks.interleave import Options, Reduction, Status
+    from tidemark.checks.interleave.spark import Round, Spread, explore_on_spark
+    from tidemark.models.simulation import ProgramRef
+
+    chosen = ProgramRef.of(program, **arguments)
+    options = Options(reduction=Reduction(reduction))
+    rounds: list[Round] = []
+    explore_on_spark(session, chosen, options, spread=Spread(parts=parts, budget=1, rounds=2))
+    found = explore_on_spark(
+        session,
+        chosen,
+        options,
+        spread=Spread(parts=parts),
+        tick=lambda done, _found: rounds.append(done),
+    )
+    if found.status is not Status.EXHAUSTED:
+        raise RuntimeError(
+            f"{program} {arguments} on {session.sparkContext.master}: {found.status}: {found.reason}"
+        )
+    last = rounds[-1]
+    if last.number == 0:
+        raise RuntimeError(f"{program} {arguments}: fewer than {parts} parts, Spark was given nothing")
+    return Sample(
+        seconds=last.wall,
+        counts={
+            "final_states": len(found.finals),
+            f"executions by {reduction}": found.statistics.executions,
+        },
+        texts={"digest of the final states": found.finals_digest()},
+        values={"overhead": 100 * last.overhead, "rounds": last.number, "rate": found.done / last.wall},
+    )
+
 
 NAME = "interleave-spark"
 MASTER = "local[2]"

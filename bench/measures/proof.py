@@ -7,8 +7,27 @@ from functools import partial
 from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Goal, Row
-from tidemark.bench.sample import Side, count, seconds, value
-from tidemark.bench.work.proof import proved
+from tidemark.bench.sample import Clock, Sample, Side, count, seconds, value
+
+
+def proved(*, protocol: str, jobs: int) -> Sample:
+    """The proof for any size, with so many processes."""
+    from tidemark.checks.prove.proof import prove
+
+    clock = Clock()
+    proof = prove(protocol, jobs=jobs)
+    answers = [outcome.answer for outcome in proof.outcomes]
+    return Sample(
+        seconds=clock.seconds,
+        cpu_seconds=clock.cpu_seconds if jobs == 1 else 0.0,
+        counts={
+            "obligations": len(answers),
+            "proved": sum(outcome.proved for outcome in proof.outcomes),
+            "unknown": sum(answer.status == "unknown" for answer in answers),
+        },
+        values={"slowest": max((answer.seconds for answer in answers), default=0.0)},
+    )
+
 
 NAME = "proof"
 ONE, TWO = "one process", "two processes"

@@ -2,17 +2,112 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
+from statistics import median
 
 from tidemark.bench.instances import subject
 from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Goal, Row
-from tidemark.bench.sample import Side, cpu_rate, rate, value
+from tidemark.bench.sample import Clock, NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, value
 from tidemark.bench.series import Series
-from tidemark.bench.work.search import interpreted, native
-from tidemark.bench.work.spark import distributed
+
+
+def distributed(*, reference: str, master: str, handover: int, together: int | None = None) -> Sample:
+    """All states. Starting the session and its workers is a value of its own, not part of the time.
+
+    ``handover``: frontier from which rounds go to Spark; ``together``: so many in a job.
+    """
+    from tidemark.checks.spark.search.breadth_first import RoundLimits
+    from tidemark.checks.spark.search.breadth_first import Search as SparkSearch
+    from tidemark.checks.spark.search.native_kernel import FACTORY
+    from tidemark.checks.spark.search.run_directory import RunDirectory
+    from tidemark.checks.spark.search.runners import OnSpark
+    from tidemark.checks.spark.session import spark_session, stop_session
+    from tidemark.checks.verdicts.errors import MissingToolError
+
+    instance = subject(reference).instance
+    limits = (
+        RoundLimits(handover=handover)
+        if together is None
+        else RoundLimits(handover=handover, together=together)
+    )
+    with tempfile.TemporaryDirectory(prefix="tidemark-bench-spark-") as folder:
+        start = Clock()
+        try:
+            runner = OnSpark(spark_session(master=master, build=Path(folder)))
+        except MissingToolError as error:
+            raise NotMeasured(f"{error.message}; {error.remedy}") from error
+        runner.warm(instance, FACTORY).join()
+        starting, used, clock = start.seconds, family_cpu(), Clock()
+        run = RunDirectory.create(
+            Path(folder) / "run", instance, factory=FACTORY, partitions=max(2, runner.cores)
+        )
+        result = SparkSearch(run, spark=runner, limits=limits).run()
+        seconds, used = clock.seconds, family_cpu() - used
+        stop_session()
+    if result.stopped:
+        raise RuntimeError(f"the search of {reference} is incomplete: {result.stopped}")
+    on_spark = [done.seconds for done in result.rounds if done.on_spark]
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=used,
+        counts={
+            "distinct": result.distinct,
+            "generated": result.levels[0] + result.generated,
+            "depth": len(result.levels),
+        },
+        values={
+            "session_seconds": starting,
+            "rounds_on_spark": len(on_spark),
+            "seconds_a_round": median(on_spark) if on_spark else float("nan"),
+            "sent_bytes_a_state": result.steps.sent * 8 * run.plan.kernel.words / max(1, result.distinct),
+        },
+    )
+
+
+_WARM = 20_000
+"""States of a first search that only loads compiled code, that of the growing table included."""
+
+
+def interpreted(*, reference: str) -> Sample:
+    """All states, by the interpreter."""
+    from tidemark.models.interpreted.interpreter import Interpreter
+    from tidemark.models.interpreted.search import Search
+
+    interpreter = Interpreter(subject(reference).instance)
+    clock = Clock()
+    reached = Search(interpreter).run()
+    return Sample(
+        seconds=clock.seconds,
+        cpu_seconds=clock.cpu_seconds,
+        counts={"distinct": len(reached.parents), "generated": reached.generated, "depth": reached.depth},
+    )
+
+
+def native(*, reference: str, workers: int) -> Sample:
+    """All states, by the compiled kernel. Loading the code is not part of the time."""
+    from tidemark.models.native.kernel import compile_kernel
+    from tidemark.models.native.search.breadth_first import Search, SearchLimits
+
+    kernel = compile_kernel(subject(reference).instance)
+    Search(kernel, SearchLimits(states=_WARM), workers=workers).run()
+    search = Search(kernel, workers=workers)
+    clock = Clock()
+    result = search.run()
+    seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
+    if result.stopped:
+        raise RuntimeError(f"the search of {reference} is incomplete: {result.stopped}")
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=cpu_seconds,
+        counts={"distinct": result.distinct, "generated": result.generated, "depth": result.depth},
+        values={"bytes_per_state": result.visited.bytes_per_state, "words": kernel.words},
+    )
+
 
 NAME = "search"
 INTERPRETER, ONE, TWO, SPARK = "interpreter", "one worker", "two workers", "Spark, two cores"

@@ -10,7 +10,20 @@ from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.row import Row
 from tidemark.bench.sample import Sample, Side, seconds
-from tidemark.bench.work.startup import first_state
+
+
+def first_state(*, reference: str, begun: float) -> Sample:
+    """Import, trace, compile or load, expand the initial states. ``begun``: Unix time of the command."""
+    from tidemark.models.native.kernel import compile_kernel
+    from tidemark.models.native.search.breadth_first import Search, SearchLimits
+
+    kernel = compile_kernel(subject(reference).instance)
+    result = Search(kernel, SearchLimits(states=1)).run()
+    seconds = time.time() - begun
+    return Sample(
+        seconds=seconds, counts={"initial": result.totals.initial}, values={"warm": float(kernel.warm)}
+    )
+
 
 NAME = "startup"
 COLD, WARM = "cold", "warm"

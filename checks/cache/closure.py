@@ -1,12 +1,20 @@
 """All files of ours, or of the user, that a module can load: the transitive closure of ``mentions``.
 
 Libraries (what lies in the environment's own folders) count by version, not by file.
+
+Which other files a Python file can load, by reading it.
+
+Statements count wherever they stand: an import inside a function is executed sooner or later. Only what
+is under ``if TYPE_CHECKING`` never is. Modules named as text (``"package.module:Name"``, a module for
+``python -m``) count as imported by the file that holds the text, whatever loads them.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import inspect
+import re
 import sys
 import sysconfig
 from collections.abc import Callable, Iterable, Iterator
@@ -17,8 +25,165 @@ from pathlib import Path
 
 from tidemark.checks.cache import toolchain
 from tidemark.checks.cache.memo import Memo
-from tidemark.checks.cache.mentions import Mentions, mentions
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT
+
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*(?::[A-Za-z_][\w.]*)?")
+_OWN = re.compile(rf"(?<![\w.]){PACKAGE}((?:\.[A-Za-z_]\w*)+)(\.?)|(?<![\w.]){PACKAGE}\.(?![A-Za-z_])")
+
+_LOADERS = frozenset({"import_module", "__import__", "find_spec"})
+"""Functions that take the name of a module. The name must be followed to where it is written."""
+
+_UNFOLLOWED = frozenset(
+    {"pkgutil", "runpy", "zipimport", "spec_from_file_location", "SourceFileLoader", "walk_packages"}
+)
+"""What loads code by a path or by listing folders: its use makes a file opaque."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mentions:
+    """The modules that a file may load.
+
+    Attributes:
+        imports: dotted names of import statements; for ``from a import b`` both ``a`` and ``a.b``.
+        texts: dotted names in text constants, with ``:Name`` where that is said; most are not names of
+            modules.
+        prefixes: beginnings of names that the file completes while it runs, for example ``tidemark.models.``.
+        opaque: the file finds code in a way that cannot be followed by reading.
+    """
+
+    imports: frozenset[str] = frozenset()
+    texts: frozenset[str] = frozenset()
+    prefixes: frozenset[str] = frozenset()
+    opaque: bool = False
+
+
+def mentions(text: str | bytes, *, module: str, is_package: bool) -> Mentions:
+    """What the source ``text`` of ``module`` mentions. A file that does not parse is opaque."""
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError):
+        return Mentions(opaque=True)
+    imports: set[str] = set()
+    texts: set[str] = set()
+    prefixes: set[str] = set()
+    opaque = False
+    for node in _executed(tree):
+        match node:
+            case ast.Import(names=names):
+                imports.update(name.name for name in names)
+            case ast.ImportFrom():
+                imports.update(_from(node, module=module, is_package=is_package))
+            case ast.Constant(value=str(value)):
+                texts.update(_references(value))
+                prefixes.update(_prefixes(value))
+            case ast.Call():
+                imports.update(_loaded(node))
+                opaque |= _loads_composed_name(node)
+        opaque |= _unfollowed(node)
+    return Mentions(
+        imports=frozenset(imports), texts=frozenset(texts), prefixes=frozenset(prefixes), opaque=opaque
+    )
+
+
+def _executed(tree: ast.AST) -> Iterator[ast.AST]:
+    """The nodes that can mention something, but docstrings and what only a type checker reads."""
+    pending: list[ast.AST] = [tree]
+    while pending:
+        node = pending.pop()
+        if isinstance(node, _TOLD):
+            yield node
+        body = getattr(node, "body", None)
+        first = body[0] if isinstance(body, list) and body else None
+        for name in node._fields:
+            value = getattr(node, name, None)
+            for child in value if isinstance(value, list) else (value,):
+                if not isinstance(child, ast.AST) or isinstance(child, _SILENT):
+                    continue
+                if child is first and isinstance(child, ast.Expr) and isinstance(child.value, ast.Constant):
+                    continue
+                if isinstance(child, ast.If) and _is_type_checking(child.test):
+                    pending.extend(child.orelse)
+                    continue
+                pending.append(child)
+
+
+_TOLD = (ast.Import, ast.ImportFrom, ast.Constant, ast.Call, ast.Attribute)
+"""What is looked at."""
+
+_SILENT = (ast.Name, ast.expr_context, ast.operator, ast.cmpop, ast.boolop, ast.unaryop)
+"""What has no such node below it."""
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    name = test.attr if isinstance(test, ast.Attribute) else getattr(test, "id", "")
+    return name == "TYPE_CHECKING"
+
+
+def _from(node: ast.ImportFrom, *, module: str, is_package: bool) -> Iterator[str]:
+    base = node.module or ""
+    if node.level:
+        parts = module.split(".")
+        up = node.level - 1 if is_package else node.level
+        kept = parts[: len(parts) - up]
+        base = ".".join([*kept, base] if base else kept)
+    yield base
+    yield from (f"{base}.{name.name}" for name in node.names if name.name != "*")
+
+
+def _references(value: str) -> Iterator[str]:
+    """A text that is a dotted name, with or without ``:Name``; and names of ours inside a longer text."""
+    if value != PACKAGE and _REFERENCE.fullmatch(value):
+        yield value
+        return
+    for found in _OWN.finditer(value):
+        if found.group(1):
+            yield PACKAGE + found.group(1)
+
+
+def _prefixes(value: str) -> Iterator[str]:
+    """``tidemark.models.`` before something that is filled in."""
+    for found in _OWN.finditer(value):
+        if found.group(1) is None or (found.group(2) and not value[found.end() :].startswith((" ", "\n"))):
+            yield f"{PACKAGE}{found.group(1) or ''}."
+
+
+def _is_loader(call: ast.Call) -> bool:
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+    return name in _LOADERS and bool(call.args)
+
+
+def _loaded(call: ast.Call) -> Iterator[str]:
+    """The module of ``import_module("a.b")``."""
+    if _is_loader(call) and isinstance(call.args[0], ast.Constant) and isinstance(call.args[0].value, str):
+        yield call.args[0].value
+
+
+def _loads_composed_name(call: ast.Call) -> bool:
+    """A module is loaded whose name is put together in the call, with a beginning that is not plain text."""
+    if not _is_loader(call):
+        return False
+    match call.args[0]:
+        case ast.Constant() | ast.Name() | ast.Attribute() | ast.Subscript():
+            return False
+        case ast.JoinedStr(values=[ast.Constant(value=str(first)), *_]):
+            return "." not in first
+        case ast.BinOp(left=ast.Constant(value=str(first))):
+            return "." not in first
+        case _:
+            return True
+
+
+def _unfollowed(node: ast.AST) -> bool:
+    match node:
+        case ast.Import(names=names):
+            return any(name.name in _UNFOLLOWED for name in names)
+        case ast.ImportFrom(module=base, names=names):
+            return base in _UNFOLLOWED or any(name.name in _UNFOLLOWED for name in names)
+        case ast.Attribute(attr=name):
+            return name in _UNFOLLOWED
+        case _:
+            return False
+
 
 _READER = Path(inspect.getfile(mentions))
 """What a file mentions depends on how it is read."""
@@ -74,9 +239,7 @@ class Sources:
     def closure(self, modules: Iterable[str], *, without: Callable[[str], bool] = _nothing) -> Closure:
         """Everything that the modules can load, themselves included.
 
-        Args:
-            modules: their names.
-            without: texts ``module:name`` that are not followed. An import always is.
+        ``without``: texts ``module:name`` that are not followed. An import always is.
         """
         files: dict[str, Path] = {}
         absent: set[str] = set()
@@ -89,7 +252,16 @@ class Sources:
             path = self.file_of(name)
             assert path is not None
             files[name] = path
-            node = self._node(name, path, without)
+            if name not in self._seen:
+                self._seen[name] = self._read(name, path)
+            seen = self._seen[name]
+            left_out: frozenset[str] = frozenset()
+            if without is not _nothing:
+                left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
+            key = (name, left_out)
+            if key not in self._nodes:
+                self._nodes[key] = self._follow(name, path, seen, left_out)
+            node = self._nodes[key]
             absent |= node.absent
             libraries |= node.libraries
             pending += node.modules
@@ -132,16 +304,6 @@ class Sources:
                 names.append(name.removesuffix(".__init__"))
         return tuple(names)
 
-    def _node(self, name: str, path: Path, without: Callable[[str], bool]) -> _Node:
-        seen = self._mentions(name, path)
-        left_out: frozenset[str] = frozenset()
-        if without is not _nothing:
-            left_out = frozenset(one for one in seen.texts if ":" in one and without(one))
-        key = (name, left_out)
-        if key not in self._nodes:
-            self._nodes[key] = self._follow(name, path, seen, left_out)
-        return self._nodes[key]
-
     def _follow(self, name: str, path: Path, seen: Mentions, left_out: frozenset[str]) -> _Node:
         modules: set[str] = set()
         absent: set[str] = set()
@@ -155,11 +317,6 @@ class Sources:
         if seen.opaque:
             modules.update(self._whole_room(name, path))
         return _Node(frozenset(modules), frozenset(absent), frozenset(libraries))
-
-    def _mentions(self, name: str, path: Path) -> Mentions:
-        if name not in self._seen:
-            self._seen[name] = self._read(name, path)
-        return self._seen[name]
 
     def _read(self, name: str, path: Path) -> Mentions:
         def compute() -> list[object]:

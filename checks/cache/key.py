@@ -184,23 +184,19 @@ class Keys:
         if not _asks(task):
             return None
         if isinstance(task.entry, ImplementationMutants):
-            return self._sample_apart(task, task.entry)
+            # That of a sample of mutants: its own, those of its hosts, the code that is made wrong. The
+            # hosts are run in one process each, whatever they are by themselves.
+            own = self._apart_of(task)
+            parts, files = dict(own.parts), own.files
+            for host in self.arguments.hosts(task.manifest, task.entry):
+                if getattr(host.entry, "live", ()):
+                    return None  # what endless runs ask is not noted
+                found = self._apart_of(host)
+                parts[f"host {host.name}"] = found.digest
+                files |= found.files
+            parts["implementation"], more = self._implementation(task.entry)
+            return Key(digest(parts), parts, files | more)
         return self._apart_of(task)
-
-    def _sample_apart(self, task: Task, entry: ImplementationMutants) -> Key | None:
-        """That of a sample of mutants: its own, those of its hosts, the code that is made wrong. The hosts
-        are run in one process each, whatever they are by themselves.
-        """
-        own = self._apart_of(task)
-        parts, files = dict(own.parts), own.files
-        for host in self.arguments.hosts(task.manifest, entry):
-            if getattr(host.entry, "live", ()):
-                return None  # what endless runs ask is not noted
-            found = self._apart_of(host)
-            parts[f"host {host.name}"] = found.digest
-            files |= found.files
-        parts["implementation"], more = self._implementation(entry)
-        return Key(digest(parts), parts, files | more)
 
     def _implementation(self, entry: ImplementationMutants) -> tuple[str, frozenset[Path]]:
         folder = sorted(folder_of(entry.package).rglob("*.py"))
@@ -235,8 +231,8 @@ class Keys:
         return digest([self.of_closure(closure), toolchain.python()]), files
 
     def _tables(self, closure: Closure) -> list[Path]:
-        """Tables of actions beside the code: programs and drivers read them."""
-        folders = {path.parent for path in closure.files.values()}
+        """Tables of actions of the rooms that the code is from: programs read them."""
+        folders = {folder for path in closure.files.values() for folder in path.parents[:2]}
         return sorted(table for folder in folders if (table := self._table(folder)) is not None)
 
     def _is_protocol(self, reference: str) -> bool:

@@ -37,14 +37,7 @@ class Memo:
         self.problem = self._own.problem
 
     def get(self, name: str, of: str, compute: Callable[[], Any], *, ours: bool = False) -> Any:
-        """The value (plain JSON) for ``name``; computed, unless it was so from the same digest ``of``.
-
-        Args:
-            name: what is computed.
-            of: digest of all that it is computed from.
-            compute: gives the value.
-            ours: it is computed from files of this package alone.
-        """
+        """The value (plain JSON) for ``name``; computed, unless it was so from the same digest ``of``."""
         tables = (self._own, self._beside) if ours else (self._own,)
         known = next((table.entries[name] for table in tables if table.has(name, of)), None)
         value = compute() if known is None else known[1]

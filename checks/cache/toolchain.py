@@ -30,7 +30,7 @@ def distributions_of(module: str) -> tuple[str, ...]:
     found: set[str] = set()
     pending = list(_providers().get(module, ()))
     while pending:
-        name = _normal(pending.pop())
+        name = re.sub(r"[-_.]+", "-", pending.pop()).lower()
         if name not in found and version_of(name):
             found.add(name)
             pending += _required(name)
@@ -57,7 +57,3 @@ def _required(distribution: str) -> tuple[str, ...]:
     requires = metadata.distribution(distribution).requires or []
     chosen = [text for text in requires if not _EXTRA.search(text)]
     return tuple(match.group() for text in chosen if (match := _NAME.match(text)))
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

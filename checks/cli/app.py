@@ -16,12 +16,10 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cache.kept import Use
-from tidemark.checks.cli import export as export_forms
 from tidemark.checks.cli import run as cli_run
-from tidemark.checks.cli import tools as cli_tools
-from tidemark.checks.cli.evidence import evidence
+from tidemark.checks.cli.evidence import evidence, observe
+from tidemark.checks.cli.export import export
 from tidemark.checks.cli.mutants import mutants
-from tidemark.checks.cli.observe import observe
 from tidemark.checks.cli.options import (
     MOST,
     PROOF_S,
@@ -34,20 +32,20 @@ from tidemark.checks.cli.options import (
     ManifestOption,
     Master,
     Once,
+    OneScreen,
     Only,
     OnlyOption,
     Resume,
     Seed,
     TierOption,
     named,
+    refuse_repeated,
     settings_of,
 )
 from tidemark.checks.cli.pin import pin
-from tidemark.checks.cli.repeated import refuse_repeated
-from tidemark.checks.cli.screen import OneScreen
 from tidemark.checks.cli.show import group as show_group
 from tidemark.checks.cli.spark.group import group as spark_group
-from tidemark.checks.inputs.instances import chosen_instance
+from tidemark.checks.cli.tools import compare, doctor, replay, report
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
@@ -328,21 +326,7 @@ def interleave(
     return status
 
 
-@application.command(rich_help_panel=_RUN)
-def replay(
-    token: Annotated[
-        str, typer.Argument(help="A replay token as a failure prints it, or a trace in ITF (a .json file).")
-    ],
-    *,
-    instance: Annotated[
-        str, typer.Option(help="Manifest instance of a trace in ITF that does not name its own.")
-    ] = "",
-    manifest: ManifestOption = None,
-) -> int:
-    """Run a counterexample again, step by step."""
-    if token.endswith(".json"):
-        return cli_tools.replay_trace(Path(token), instance=instance, manifests=manifest or ())
-    return cli_tools.replay(token, manifests=manifest or ())
+application.command(rich_help_panel=_RUN)(replay)
 
 
 @application.command(rich_help_panel=_RUN)
@@ -369,47 +353,7 @@ def step(
     return status
 
 
-application.command(rich_help_panel=_GATE)(pin)
-
-
-application.command(rich_help_panel=_REAL)(observe)
-
-
-application.command(rich_help_panel=_JUDGE)(mutants)
-
-
-application.command(rich_help_panel=_REAL)(evidence)
-
-
-@application.command(rich_help_panel=_RUN)
-def export(
-    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
-    *,
-    to: Annotated[
-        export_forms.Form,
-        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a run to a deepest state."),
-    ],
-    bound: Annotated[
-        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
-    ] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(help="Folder for the files; by default standard output.")
-    ] = None,
-    limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
-    manifest: ManifestOption = None,
-) -> int:
-    """Write an instance for another tool, its states, or a run."""
-    chosen = chosen_instance(
-        instance,
-        bounds=bound or (),
-        constants=constant or (),
-        manifests=manifest or (),
-        say=lambda text: print(text, file=sys.stderr if out is None else sys.stdout),
-    )
-    return export_forms.export(chosen, form=to, out=out, limit=limit)
+application.command(rich_help_panel=_RUN)(export)
 
 
 @application.command(name="cross-check", rich_help_panel=_RUN)
@@ -434,19 +378,7 @@ def cross_check(
     )
 
 
-@application.command(rich_help_panel=_RUN)
-def report(*, build: Build = BUILD) -> int:
-    """Show the last verdicts again; write the HTML page from them."""
-    return cli_tools.report(build)
-
-
-@application.command(rich_help_panel=_RUN)
-def compare(
-    before: Annotated[Path, typer.Argument(help="verdicts.json of the earlier run.")],
-    after: Annotated[Path, typer.Argument(help="verdicts.json of the later run.")],
-) -> int:
-    """Compare two runs: verdicts that are gone, outcomes, counts."""
-    return cli_tools.compare(before, after)
+application.command(rich_help_panel=_GATE)(pin)
 
 
 @application.command(rich_help_panel=_GATE)
@@ -463,11 +395,11 @@ def init(
     return status
 
 
-@application.command(rich_help_panel=_MACHINE)
-def doctor() -> int:
-    """Say what is missing on this machine, and how to get it."""
-    return cli_tools.doctor()
-
+for _panel, _command in (
+    (_REAL, observe), (_JUDGE, mutants), (_REAL, evidence),
+    (_RUN, report), (_RUN, compare), (_MACHINE, doctor),
+):  # fmt: skip
+    application.command(rich_help_panel=_panel)(_command)
 
 for _group in (show_group, spark_group):
     application.add_typer(_group, rich_help_panel=_GROUPS)
@@ -503,7 +435,11 @@ def run(arguments: Sequence[str] | None = None) -> int:
     if status == _INTERRUPTED:
         again = shlex.join(["tidemark", *given])
         return _fail("stopped", remedy=f"run it again:  {again}", code=ExitCode.STOPPED)
-    return _status(status)
+    # Typer's own codes do not collide with ours: no arguments and wrong usage are bad input.
+    if status is None:
+        return ExitCode.AS_EXPECTED.value
+    assert isinstance(status, int)
+    return status
 
 
 def _nobody_reads(error: BaseException | None) -> bool:
@@ -513,14 +449,6 @@ def _nobody_reads(error: BaseException | None) -> bool:
     while error is not None and not isinstance(error, BrokenPipeError):
         error = error.__context__
     return error is not None
-
-
-def _status(status: object) -> int:
-    """Typer's own codes do not collide with ours: no arguments and wrong usage are bad input."""
-    if status is None:
-        return ExitCode.AS_EXPECTED.value
-    assert isinstance(status, int)
-    return status
 
 
 def _explained(error: Exception | SystemExit) -> int:

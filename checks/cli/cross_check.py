@@ -9,8 +9,7 @@ from pathlib import Path
 from rich.table import Table
 
 from tidemark.checks.cli.run import wide_console
-from tidemark.checks.crosscheck.ours import native
-from tidemark.checks.crosscheck.outcome import Comparison
+from tidemark.checks.crosscheck.outcome import Comparison, native
 from tidemark.checks.crosscheck.spin import SpinError, require_spin, run_spin
 from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc, tlc_jar
 from tidemark.checks.inputs.manifests import manifests as read
@@ -38,7 +37,7 @@ def cross_check(
     print(about((one, entry.name) for one in known for entry in one.instance if entry in entries))
     for entry in entries:
         for done in _compare(entry, states=states, seconds=seconds, folder=build / "cross-check", jar=jar):
-            print(_line(done), flush=True)
+            print(f"{done.tool:<5} {done.instance:<36} {done.result()}", flush=True)
             found.append(done)
     wide_console().print(_table(found))
     return conclude(found, jar=jar)
@@ -86,10 +85,6 @@ def _compare(
             yield Comparison(entry.name, tool, ours, None, failed=error.message)
             continue
         yield Comparison(entry.name, tool, ours if tool == "Spin" else comparable(instance, ours), theirs)
-
-
-def _line(done: Comparison) -> str:
-    return f"{done.tool:<5} {done.instance:<36} {done.result()}"
 
 
 def _table(found: Sequence[Comparison]) -> Table:

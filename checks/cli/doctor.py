@@ -154,9 +154,7 @@ def package_findings(lock: Path, *, installed: Callable[[str], str | None]) -> l
 def extra_findings(about: Message, *, installed: Callable[[str], str | None]) -> list[Finding]:
     """Outside of a clone nothing is pinned: which of the parts that a user may install are there?
 
-    Args:
-        about: the metadata of the installed distribution.
-        installed: the version of a distribution, None if it is not there.
+    ``installed``: the version of a distribution, None if it is not there.
     """
     findings = []
     for extra_name, packages in extras(about).items():

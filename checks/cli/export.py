@@ -5,7 +5,12 @@ from __future__ import annotations
 import sys
 from enum import StrEnum
 from pathlib import Path
+from typing import Annotated
 
+import typer
+
+from tidemark.checks.cli.options import ManifestOption
+from tidemark.checks.inputs.instances import chosen_instance
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
 
@@ -19,9 +24,34 @@ class Form(StrEnum):
     DOT = "dot"
 
 
-def export(instance: Instance, *, form: Form, out: Path | None, limit: int) -> int:
-    """Write the files into ``out``, or their text to standard output. Raises BadInputError, BadInstance."""
-    files = _files(instance, form, limit)
+def export(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
+    *,
+    to: Annotated[
+        Form,
+        typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a run to a deepest state."),
+    ],
+    bound: Annotated[
+        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
+    ] = None,
+    constant: Annotated[
+        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Folder for the files; by default standard output.")
+    ] = None,
+    limit: Annotated[int, typer.Option(help="Greatest number of states (dot, itf).")] = 2_000,
+    manifest: ManifestOption = None,
+) -> int:
+    """Write an instance for another tool, its states, or a run."""
+    chosen = chosen_instance(
+        instance,
+        bounds=bound or (),
+        constants=constant or (),
+        manifests=manifest or (),
+        say=lambda text: print(text, file=sys.stderr if out is None else sys.stdout),
+    )
+    files = _files(chosen, to, limit)
     if out is None:
         sys.stdout.write("\n".join(text for text in files.values() if text))
         return ExitCode.AS_EXPECTED.value

@@ -30,8 +30,7 @@ FINAL = ("final_states", "final_states_crc32")
 def search(settings: Settings, *, only: str, reduction: str | None, distributed: bool) -> int:
     """Run the programs of the manifest that match, by a reduction and on Spark if so asked.
 
-    Raises:
-        BadInputError: no such reduction.
+    Raises BadInputError: no such reduction.
     """
     chosen = _reduction(reduction)
     screen = wide_console()

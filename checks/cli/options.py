@@ -2,15 +2,73 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextvars import ContextVar
+from itertools import groupby
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.cores import cores
 from tidemark.models.manifest import SUITE, Tier
+
+WIDTH = 80
+"""Columns of a terminal that is not wide."""
+
+
+class OneScreen(TyperGroup):
+    """A group of commands whose help is plain text: a heading for each panel, a line for each command."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help. The first paragraph of a command's help is its line."""
+        shown = [command for name in self.list_commands(ctx) if not (command := self.commands[name]).hidden]
+        panels = list(dict.fromkeys(_panel(command) for command in shown))
+        shown.sort(key=lambda command: panels.index(_panel(command)))
+        width = max(len(command.name or "") for command in shown)
+        lines = [f"Usage: {ctx.command_path} COMMAND ...", *wrap(self.help or "", WIDTH)]
+        for panel, commands in groupby(shown, key=_panel):
+            lines.append(f"{panel}:")
+            lines += [f"  {command.name:<{width}}  {_line(command)}" for command in commands]
+        lines.append("Options: " + ", ".join(param.opts[-1] for param in self.get_params(ctx)))
+        lines += wrap(self.epilog or "", WIDTH)
+        formatter.write("\n".join(lines) + "\n")
+
+
+def _panel(command: Any) -> str:
+    return str(getattr(command, "rich_help_panel", "") or "Others")
+
+
+def _line(command: Any) -> str:
+    return " ".join((command.help or "").split("\n\n")[0].split())
+
+
+def refuse_repeated(command: Any, words: Sequence[str]) -> None:
+    """Raise BadInputError if the words give an option twice that takes one value.
+
+    ``command``: Typer's, with the commands below it. A word that it does not know is the parser's to refuse.
+    """
+    rest = list(words)
+    while rest and rest[0] in getattr(command, "commands", ()):
+        command = command.commands[rest.pop(0)]
+    if "--" in rest:
+        rest = rest[: rest.index("--")]
+    single = {
+        option: param.opts[-1]
+        for param in command.params
+        if param.param_type_name == "option" and not (param.multiple or param.is_flag)
+        for option in param.opts
+    }
+    given = Counter(single[name] for word in rest if (name := word.partition("=")[0]) in single)
+    for option, times in given.items():
+        if times > 1:
+            raise BadInputError(f"{option} is given {times} times", remedy="it takes one value: give it once")
+
 
 MOST = 512
 """Threads or processes, at most: more than a machine has cores only costs memory."""

@@ -15,9 +15,8 @@ from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.prove.bounded import INDUCTIVE, bounded, by_k_induction
-from tidemark.checks.prove.implied import implied_claims
 from tidemark.checks.prove.judge import JUDGE
-from tidemark.checks.prove.minimise import minimise
+from tidemark.checks.prove.minimise import implied_claims, minimise
 from tidemark.checks.prove.proof import prove, size_text, subject_of
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
 from tidemark.checks.prove.types import DEPTH, can_fall, refuse_fall

@@ -122,7 +122,13 @@ def _gate(
     if unwritten is not None:
         raise unwritten
     if result.stopped:
-        _say_saved(screen, settings, left=len(chosen) - result.done)
+        left = len(chosen) - result.done
+        partial = (settings.build / PARTIAL).as_posix()
+        _say(
+            screen,
+            f"what was done is saved in {partial}; {left} checks are left.\n"
+            f"continue with:  {settings.invocation.resume()}",
+        )
     return result.exit_code.value
 
 
@@ -165,12 +171,3 @@ def wide_console(width: int = _WIDE) -> Console:
 
 def _say(screen: Console, text: str) -> None:
     screen.print(text, markup=False, highlight=False, soft_wrap=True)
-
-
-def _say_saved(screen: Console, settings: Settings, *, left: int) -> None:
-    partial = (settings.build / PARTIAL).as_posix()
-    _say(
-        screen,
-        f"what was done is saved in {partial}; {left} checks are left.\n"
-        f"continue with:  {settings.invocation.resume()}",
-    )

@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Collection, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli import tools
 from tidemark.checks.cli.options import Build, ManifestOption
+from tidemark.checks.cli.run import wide_console
+from tidemark.checks.cli.tools import last_run
+from tidemark.checks.inputs.manifests import loaded
+from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.verdicts.commands import BUILD
-from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, table
+from tidemark.checks.verdicts.plan import all_tasks
+from tidemark.models.findings import all_findings
+from tidemark.models.manifest import SUITE, GeneratedMutants, ImplementationMutants, MutantEntry
+
+_FOUND = 12
+"""So many findings are listed that have some words."""
+_LONG = 500
+"""Columns of a file that takes a tree: its lines are not to be cut."""
 
 group = typer.Typer(name="show", invoke_without_command=True)
 
@@ -19,12 +33,34 @@ group = typer.Typer(name="show", invoke_without_command=True)
 def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
     """Checks; argument, assumptions, liveness, origins, findings, ..."""
     if context.invoked_subcommand is None:
-        return tools.show(manifest or ())
+        return _checks(manifest or ())
     if manifest:
         word = context.invoked_subcommand
         raise BadInputError(
             f"--manifest before {word!r}", remedy=f"write it behind:  tidemark show {word} --manifest ..."
         )
+    return ExitCode.AS_EXPECTED.value
+
+
+def _named(name: str, known: Collection[str], what: str = "there is no protocol") -> list[str]:
+    """The one of this name; all of them without a name. Raises BadInputError."""
+    if name and name not in known:
+        raise BadInputError(f"{what} {name!r}", remedy=known_names(name, known))
+    return [name] if name else list(known)
+
+
+def _checks(manifests: Sequence[Path]) -> int:
+    """One line per check: name, tier, expectation."""
+    for task in all_tasks(read(manifests)):
+        entry = task.entry
+        if isinstance(entry, MutantEntry):
+            due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"
+        elif isinstance(entry, GeneratedMutants | ImplementationMutants):
+            due = f"{entry.total} mutants, {len(entry.equivalent)} of them equivalent"
+        else:
+            odd = f", but refuted: {', '.join(entry.expect.refuted)}" if entry.expect.refuted else ""
+            due = f"{entry.expect.every.value}{odd}"
+        print(f"{task.name:<36} {entry.tier.value:<5} {due}")
     return ExitCode.AS_EXPECTED.value
 
 
@@ -36,7 +72,20 @@ def argument(
     manifest: ManifestOption = None,
 ) -> int:
     """Show the assumptions of each protocol, and what supports them."""
-    return tools.argument(protocol, dot=dot, manifests=manifest or ())
+    from tidemark.checks.argument.graph import Argument
+    from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+
+    whole = Argument(read(manifest or ()))
+    shown = _named(protocol, whole.manifests)
+    if dot:
+        sys.stdout.write(argument_dot(whole))
+    else:
+        console = wide_console(_LONG)
+        for one in shown:
+            console.print(argument_tree(whole, one), markup=False)
+    open_ends = [one.problem for each in shown for one in whole.reliances(each) if one.problem]
+    open_ends += [one.problem for each in shown for one in whole.steps(each) if one.problem]
+    return (ExitCode.INCONCLUSIVE if open_ends else ExitCode.AS_EXPECTED).value
 
 
 @group.command()
@@ -46,7 +95,14 @@ def assumptions(
     manifest: ManifestOption = None,
 ) -> int:
     """Print what the protocols assume, and what they need not assume: the table of docs/assumptions.md."""
-    return tools.assumptions(protocol, manifests=manifest or ())
+    from tidemark.checks.argument.graph import Argument
+    from tidemark.checks.argument.table import assumptions_text
+
+    whole = Argument(read(manifest or ()))
+    shown = _named(protocol, whole.manifests)
+    print(assumptions_text(whole, tuple(shown)))
+    problems = [one.problem for each in shown for one in whole.reliances(each) if one.problem]
+    return (ExitCode.INCONCLUSIVE if problems else ExitCode.AS_EXPECTED).value
 
 
 @group.command()
@@ -56,7 +112,14 @@ def liveness(
     manifest: ManifestOption = None,
 ) -> int:
     """Print which claims of liveness are proved, and which hold within bounds only."""
-    return tools.liveness(protocol, manifests=manifest or ())
+    from tidemark.checks.argument.table import liveness as rows_of
+    from tidemark.checks.argument.table import liveness_text
+
+    known = read(manifest or ())
+    names = _named(protocol, [one.name for one in known])
+    chosen = [one for one in known if one.name in names]
+    print(liveness_text(rows_of(chosen)))
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()
@@ -68,13 +131,42 @@ def findings(
     manifest: ManifestOption = None,
 ) -> int:
     """Print the index of all results (FINDINGS.md), one finding with its runs, or those with some words."""
-    return tools.findings(words or (), manifests=manifest or ())
+    only = " ".join(words or ())
+    if only and not manifest and all(only != one.id for one in all_findings()):
+        return _search(only)
+    from tidemark.checks.report.findings import findings_text
+
+    sys.stdout.write(findings_text(read(manifest or (SUITE,)), only=only))
+    return ExitCode.AS_EXPECTED.value
+
+
+def _search(text: str) -> int:
+    """Print the findings that have most of the words, of which each counts as it stands in any of them."""
+    words = set(text.lower().split())
+    known: dict[str, tuple[str, int]] = {}
+    for one in all_findings():
+        said = f"{one.id} {one.title} {one.source} {one.text}".lower()
+        known[one.id] = one.title, sum(word in said for word in words)
+    best = sorted((name for name, (_, hits) in known.items() if hits), key=lambda name: -known[name][1])
+    if not best:
+        raise BadInputError(
+            f"no finding is named so, or has one of these words: {text!r}",
+            remedy=known_names(text, known, lists="tidemark show findings"),
+        )
+    for name in best[:_FOUND]:
+        title, hits = known[name]
+        print(f"{name:<40} {hits}/{len(words)}  {title}")
+    print("`tidemark show findings ID` prints one of them, with its runs.")
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()
 def sources(*, manifest: ManifestOption = None) -> int:
     """Print the findings and mutants on each seed, hazard and bug (docs/sources.md)."""
-    return tools.sources(manifest or ())
+    from tidemark.checks.report.findings import sources_text
+
+    sys.stdout.write(sources_text(read(manifest or (SUITE,))))
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()
@@ -85,7 +177,12 @@ def figures(
     manifest: ManifestOption = None,
 ) -> int:
     """Print what the last run measured of these protocols, and its verdicts on their hazards and bugs."""
-    return tools.figures(protocols, build=build, manifests=manifest or ())
+    from tidemark.checks.report.figures import figures_text, of_protocols
+
+    names, known = list(dict.fromkeys(protocols)), loaded(manifest or ())
+    result = last_run(build)
+    sys.stdout.write(figures_text(result, known, names))
+    return of_protocols(result, known, names).exit_code.value
 
 
 @group.command()
@@ -93,13 +190,20 @@ def actions(
     protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
 ) -> int:
     """Print which section of the implementation is which action of the specification."""
-    return tools.actions(protocol)
+    from tidemark.models.refinement.actions import action_table, tables
+
+    for one in _named(protocol, tables(), "there is no table of actions of"):
+        print(f"{one}\n\n{action_table(one).text()}\n")
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()
 def places(*, manifest: ManifestOption = None) -> int:
     """Print how many mutants rules make from which files of the implementation, and what sees them."""
-    return tools.places(manifest or ())
+    from tidemark.checks.report.places import places_text
+
+    print(places_text(read(manifest or (SUITE,))))
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()
@@ -109,7 +213,18 @@ def origins(
     adapters: Annotated[bool, typer.Option("--adapters", help="Only what is not wholly read.")] = False,
 ) -> int:
     """Print what each refinement reads from the implementation, and what from adapters and environment."""
-    return tools.origins(protocol, only_adapters=adapters)
+    from tidemark.checks.conform.origins import origins as origins_of
+    from tidemark.checks.conform.origins import origins_text, tables
+
+    every, known = tables(), {one.name: one for one in read((SUITE,))}
+    chosen = [one for one in every if not protocol or one.partition("/")[0] == protocol]
+    if not chosen:
+        raise BadInputError(
+            f"{protocol!r} has no refinement mapping", remedy=known_names(protocol, list(every))
+        )
+    found = {one: origins_of(every[one], known[one.partition("/")[0]]) for one in chosen}
+    print(origins_text(found, only_adapters=adapters))
+    return ExitCode.AS_EXPECTED.value
 
 
 @group.command()

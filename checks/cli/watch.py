@@ -11,8 +11,7 @@ from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.watch.changes import sources_below, watch
-from tidemark.checks.watch.turn import turn
+from tidemark.checks.watch.changes import sources_below, turn, watch
 from tidemark.models.manifest import ManifestError, Tier, chosen_manifests
 from tidemark.models.rooms import files
 from tidemark.spec.language.errors import SpecError

@@ -154,11 +154,6 @@ def _instance(entry: ConformEntry, context: Context) -> Instance:
     raise BadInputError(f"no instance {entry.instance!r}", remedy="name an instance of the manifest")
 
 
-def _adapter(entry: ConformEntry) -> AdapterClass:
-    assert entry.adapter is not None
-    return cast("AdapterClass", load_callable(entry.adapter, what="adapter"))
-
-
 @dataclass
 class Drive:
     """The examples of one entry, and what they have done."""
@@ -172,7 +167,8 @@ class Drive:
     @classmethod
     def of(cls, entry: ConformEntry, context: Context) -> Drive:
         """Nothing is run yet. Raises BadInputError for an unknown instance."""
-        adapter = _adapter(entry)
+        assert entry.adapter is not None
+        adapter = cast("AdapterClass", load_callable(entry.adapter, what="adapter"))
         checker = StepChecker(_instance(entry, context), ignored=adapter.ignored)
         return cls(entry, context, adapter, checker)
 

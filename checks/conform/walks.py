@@ -188,7 +188,12 @@ class Walks:
         """What makes the walks say less than it seems: actions and faults that none has had, steps that too
         few have had, excuses that are not needed.
         """
-        program = self._refining()
+        program = self.program.load()()
+        if not isinstance(program, Refining):
+            raise BadInputError(
+                f"{self.entry.name}: {self.entry.program!r} refines no protocol",
+                remedy="name a program whose steps are compared with a specification",
+            )
         actions = [action.name for action in program.checker.spec.actions]
         faults = sorted(program.faults) if isinstance(program, SaysFaults) else []
         excused = self.entry.unreached
@@ -213,12 +218,3 @@ class Walks:
             for name in excused
             if self.covered[name] or name not in (*actions, *faults)
         ]
-
-    def _refining(self) -> Refining:
-        program = self.program.load()()
-        if not isinstance(program, Refining):
-            raise BadInputError(
-                f"{self.entry.name}: {self.entry.program!r} refines no protocol",
-                remedy="name a program whose steps are compared with a specification",
-            )
-        return program

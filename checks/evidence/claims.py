@@ -10,35 +10,16 @@ from tidemark.checks.evidence.monitors.run import MONITORS
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Property
 
+_CLASSES = {"timetick": "TimeTick", "delete_buffers": "DeleteBuffers", "flowgraph": "FlowGraph"}
 PROTOCOLS = {
-    "store": "tidemark.spec.store:Store",
-    "tso": "tidemark.spec.tso:Tso",
-    "proxy": "tidemark.spec.proxy:Proxy",
-    "ddl": "tidemark.spec.ddl:Ddl",
-    "timetick": "tidemark.spec.timetick:TimeTick",
-    "scheduler": "tidemark.spec.scheduler:Scheduler",
-    "ids": "tidemark.spec.ids:Ids",
-    "meta": "tidemark.spec.meta:Meta",
-    "aliases": "tidemark.spec.aliases:Aliases",
-    "retries": "tidemark.spec.retries:Retries",
-    "sessions": "tidemark.spec.sessions:Sessions",
-    "allocation": "tidemark.spec.allocation:Allocation",
-    "ownership": "tidemark.spec.ownership:Ownership",
-    "flush": "tidemark.spec.flush:Flush",
-    "garbage": "tidemark.spec.garbage:Garbage",
-    "paused": "tidemark.spec.paused:Paused",
-    "streaming": "tidemark.spec.streaming:Streaming",
-    "transactions": "tidemark.spec.transactions:Transactions",
-    "stream": "tidemark.spec.stream:Stream",
-    "dispatch": "tidemark.spec.dispatch:Dispatch",
-    "segments": "tidemark.spec.segments:Segments",
-    "reads": "tidemark.spec.reads:Reads",
-    "parts": "tidemark.spec.parts:Parts",
-    "queries": "tidemark.spec.queries:Queries",
-    "deletes": "tidemark.spec.deletes:Deletes",
-    "delete_buffers": "tidemark.spec.delete_buffers:DeleteBuffers",
-    "flowgraph": "tidemark.spec.flowgraph:FlowGraph",
-}
+    name: f"tidemark.spec.{name}:{_CLASSES.get(name, name.capitalize())}"
+    for name in (
+        "store", "tso", "proxy", "ddl", "timetick", "scheduler", "ids", "meta", "aliases", "retries",
+        "sessions", "allocation", "ownership", "flush", "garbage", "paused", "streaming", "transactions",
+        "stream", "dispatch", "segments", "reads", "parts", "queries", "deletes", "delete_buffers",
+        "flowgraph",
+    )
+}  # fmt: skip
 """Name -> reference, in the order in which they rest on each other."""
 
 OF_CLIENTS = {
@@ -54,6 +35,7 @@ OF_CLIENTS = {
 
 _MEMORY = "a trace: the value is in a process's memory, and no line, key or message has it"
 _DISK = "a power failure at a chosen moment: what a disk had not forced is seen afterwards only"
+_END = "an end: evidence is finite"
 _TRACE = {
     "store.what_was_answered_is_durable": _DISK + "; the consequence is judged as history.strong",
     "store.what_was_read_is_durable": _DISK + "; the consequence is judged as history.kept",
@@ -95,8 +77,6 @@ _TRACE = {
     "timetick.proxies_outlive_the_coordinator": "a trace of `crash_coordinator` and `append`",
     "timetick.ticks_advance": "an end: evidence is finite, and nothing says how long a tick may take",
     "timetick.ticks_come_to_count": _MEMORY,
-    "timetick.a_proxy_comes_to_serve": "an end: evidence is finite",
-    "timetick.an_open_message_ends": "an end: evidence is finite",
     "flush.reset_only_by_greater_checkpoint": "a trace of `read_flush_ts` and `clear_flush_ts`: the reset is "
     "not logged",
     "flush.reset_means_durable": "a trace of `clear_flush_ts`: the reset is not logged",
@@ -108,9 +88,7 @@ _TRACE = {
     "flush.only_the_owner_records": "a trace of `record` and `unassign`: a save does not say who owned the "
     "channel when it was recorded",
     "flush.a_flag_means_that_a_flush_is_due": "a trace of `submit_checkpoint`: the flag is not logged",
-    "flush.flush_completes": "an end: evidence is finite",
     "flush.flush_ts_is_reset": _MEMORY,
-    "flush.sealed_is_flushed": "an end: evidence is finite",
     "proxy.reported_is_below_all_to_come": "a trace of `report` and `append`: reports are not logged; the "
     "consequence is judged as timetick.watermark_promise",
     "proxy.reported_is_given_to_nobody_else": "a trace of `report` and `stamp`",
@@ -123,16 +101,12 @@ _TRACE = {
     "proxy.reports_never_go_back": "a trace of `report`",
     "proxy.the_gate_waits_for_nobody_to_come": "a trace of `take_snapshot`",
     "proxy.a_batch_that_ended_is_passed": "a trace of `publish`",
-    "proxy.reports_pass_finished_tasks": "an end: evidence is finite",
-    "proxy.reports_follow_the_oracle": "an end: evidence is finite",
     "ddl.minimum_is_below_all_to_come": "a trace of `report` and `append`",
     "ddl.minimum_is_given_to_nobody_else": "a trace of `report` and `stamp`",
     "ddl.appends_are_above_the_report": "a trace of `report` and `append`; the consequence is judged as "
     "timetick.watermark_promise",
     "ddl.minima_never_go_back": "a trace of `finish` and `note`: the minima are in memory",
     "ddl.a_finished_task_stays_finished": "a trace of `finish`",
-    "ddl.reports_pass_finished_jobs": "an end: evidence is finite",
-    "ddl.reports_follow_the_oracle": "an end: evidence is finite",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
     "streaming.ticks_never_go_back": "what is judged is the same rule under another name, "
@@ -142,7 +116,6 @@ _TRACE = {
     "streaming.a_start_leaves_out_only_what_is_passed": "a trace of `collect` and `append`",
     "streaming.no_message_is_lost": "a trace of `consume`, `store` and `move_flusher`",
     "streaming.recovery_finds_its_start": "a trace of `truncate` and `move_flusher`",
-    "streaming.ticks_pass_a_message": "an end: evidence is finite",
     "scheduler.a_queue_is_in_order_of_time": "a trace of `enqueue`: the place in a queue is not logged",
     "scheduler.new_timestamps_are_greatest": "a trace of `enqueue`: the place in a queue is not logged",
     "scheduler.one_ddl_is_under_way": "a trace of `issue` and `settle`: what becomes of a call that was "
@@ -153,35 +126,25 @@ _TRACE = {
     "scheduler.notified_once": "a trace of `tell`: what a caller is told is in a process's memory",
     "scheduler.nobody_waits_for_a_closed_proxy": "a trace of `ask`, `tell` and `end_close`",
     "scheduler.the_active_tasks_are_known": _MEMORY,
-    "scheduler.a_caller_hears": "an end: evidence is finite",
-    "scheduler.a_task_ends": "an end: evidence is finite",
-    "scheduler.a_close_ends": "an end: evidence is finite",
     "ids.ids_are_unique": "a trace of `give`: which row has which id is in the binlogs, which are not read",
     "meta.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`: no line says "
     "which schema a request was checked against",
     "meta.a_request_sees_the_schema_of_its_time": "a trace of `begin` and `hit`, with the times of changes",
     "meta.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
-    "meta.a_request_ends": "an end: evidence is finite",
-    "meta.a_change_ends": "an end: evidence is finite",
     "aliases.an_alias_is_no_collection": "a trace of `create` and `create_alias`",
     "aliases.an_alias_points_to_a_collection": "a trace of `drop` and `create_alias`",
     "aliases.a_request_is_served_what_its_name_meant": "a trace of `begin`, `hit` and `insert`: no line says "
     "which collection an alias has named",
     "aliases.what_was_replaced_is_not_served": "a trace of `hit` and `insert`, with the times of changes",
     "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: it is a process's memory",
-    "aliases.a_request_ends": "an end: evidence is finite",
-    "aliases.a_change_ends": "an end: evidence is finite",
     "retries.what_is_accepted_is_for_the_newest_schema": "a trace of `begin` and `accept`",
     "retries.each_attempt_is_for_a_change": "a trace of `refuse`",
     "retries.a_retry_succeeds_when_the_schema_is_settled": "a trace of `read`, `refuse` and of changes",
-    "retries.a_retry_ends": "an end: evidence is finite",
     "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
     "the revisions of the store",
     "sessions.who_serves_is_known_or_refused": "a trace of `accept`, `fence` and `forget`; "
     "its consequence is judged as timetick.watermark_promise",
     "sessions.no_live_session_is_refused": "a trace of `expire` and `fence`",
-    "sessions.a_session_becomes_known": "an end: evidence is finite",
-    "sessions.a_session_that_is_over_is_refused": "an end: evidence is finite",
     "transactions.committed_bodies_are_delivered": "a trace of `begin`, `append`, `commit` "
     "and `read`: no line says which transaction a message belongs to",
     "transactions.nothing_else_is_delivered": "a trace of `commit` and `read`, with the same",
@@ -189,7 +152,6 @@ _TRACE = {
     "transactions.bodies_come_at_their_commit": "a trace of `commit` and `read`",
     "transactions.an_open_transaction_outlives_a_crash": "a trace of `expire` and `crash`",
     "transactions.all_that_is_over_ends_together": "a trace of `begin` and `expire`",
-    "transactions.what_is_committed_is_delivered": "an end: evidence is finite",
     "queries.an_answer_is_complete": "a trace of `deliver` and `reply`; its consequence is judged as "
     "history.strong",
     "queries.results_reach_their_own_request": "a trace of `answer` and `deliver`: results are not logged",
@@ -201,10 +163,6 @@ _TRACE = {
     "queries.a_load_finds_what_was_persisted": _MEMORY,
     "queries.an_acknowledged_load_is_whole": "a trace of `load`, `hold_row` and `end_load`: rows are not "
     "logged one by one",
-    "queries.a_request_ends": "an end: evidence is finite",
-    "queries.a_removed_stream_is_closed": "an end: evidence is finite",
-    "queries.a_release_ends": "an end: evidence is finite",
-    "queries.a_load_ends": "an end: evidence is finite",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "allocation.the_rows_of_an_ended_segment_were_read": "a trace of `append`, `tell` and `end`",
@@ -224,7 +182,6 @@ _TRACE = {
     "flush.stored_never_goes_back",
     "ownership.dropped_stays_dropped": "a trace of `drop`, `collect` and `create`",
     "ownership.dropped_segments_stay_dropped": "a trace of `drop_segment` and `record_save`",
-    "ownership.a_dropped_channel_is_collected": "an end: evidence is finite",
     "deletes.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
     "`store_checkpoint`: the content of a level-zero segment is not logged; its consequence is judged as "
     "history.kept",
@@ -239,7 +196,6 @@ _TRACE = {
     "judged as history.strong",
     "deletes.the_checkpoint_never_goes_back": "what is judged is the same rule under another name, "
     "flush.stored_never_goes_back",
-    "deletes.the_checkpoint_passes_deletes": "an end: evidence is finite",
     "delete_buffers.no_consumed_delete_is_lost": _MEMORY,
     "delete_buffers.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
     "`move_checkpoint`: which deletes a save has is not logged; its consequence is judged as history.kept",
@@ -250,7 +206,6 @@ _TRACE = {
     "is judged as history.strong",
     "delete_buffers.rows_without_delete_are_shown": "a trace of `begin_load` and `read_segment`; its "
     "consequence is judged as history.strong",
-    "delete_buffers.the_checkpoint_passes_deletes": "an end: evidence is finite",
     "flowgraph.no_row_is_lost": "a trace of `consume`, `upload` and `save`",
     "flowgraph.no_row_is_stored_twice": "a trace of `consume` and `save`",
     "flowgraph.a_position_says_what_is_stored": "a trace of `save`",
@@ -259,8 +214,6 @@ _TRACE = {
     "garbage.files_under_way_are_there": "a trace of `write` and `delete`",
     "garbage.files_that_are_read_are_there": "a trace of `begin_read`, `end_read` and `delete`",
     "garbage.no_record_outlives_its_collection": "a trace of `forget_files` and `forget`",
-    "garbage.files_of_a_dropped_collection_go": "an end: evidence is finite",
-    "garbage.files_without_a_record_go": "an end: evidence is finite",
     "paused.flushed_segments_are_complete": "what is judged is its consequence: rows that are fetched for a "
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
     "stream.a_position_claims_only_what_is_stored": "a trace of `append` and `store`: its consequence "
@@ -276,7 +229,6 @@ _TRACE = {
     "stream.a_position_has_the_place_of_what_comes_next": "a trace of `read_message`, `read_tick` and "
     "`store`: places are not logged",
     "stream.who_need_not_read_waits": "a trace of `read_message` and `read_tick`",
-    "stream.every_message_is_stored": "an end: evidence is finite",
     "dispatch.nothing_is_left_out": "a trace of `append` and of what targets are sent: packs are not logged",
     "dispatch.nothing_else_is_sent": "a trace of `send_main` and `send_deputy`: packs are not logged",
     "dispatch.nothing_is_sent_twice": "a trace of `send_main` and `send_deputy`: packs are not logged",
@@ -286,7 +238,6 @@ _TRACE = {
     "dispatch.dispatchers_are_there_for_their_targets": _MEMORY,
     "dispatch.a_target_has_room_for_one_pack": "a trace of `send_main`, `send_deputy` and `take`",
     "dispatch.who_has_room_is_not_split_off": "a trace of `take` and `split`",
-    "dispatch.ticks_reach_who_takes_them": "an end: evidence is finite",
     "segments.rows_are_served": "a trace of `apply_insert`, `end_load` and `raise_safe`; its consequence is "
     "judged as history.strong",
     "segments.deletes_are_served": "a trace of `apply_delete`, `begin_load` and `end_load`; its consequence "
@@ -297,7 +248,6 @@ _TRACE = {
     "segments.sealed_segments_have_no_other_deletes": _MEMORY,
     "segments.service_time_never_goes_back": "what is judged is the same rule under another name, "
     "reads.service_time_never_goes_back",
-    "segments.service_time_follows_the_ticks": "an end: evidence is finite",
     "reads.service_time_is_applied": "a trace of `apply_insert`, `apply_delete` and `raise_safe`",
     "reads.nothing_above_the_pack_is_applied": "a trace of `take_pack`, `apply_insert` and `apply_delete`",
     "reads.deletes_find_the_rows_of_their_pack": "a trace of `apply_insert` and `apply_delete`",
@@ -310,7 +260,6 @@ _TRACE = {
     "reads.session_never_goes_back": "a trace of `check`: an answer does not carry its timestamp",
     "reads.guarantees_were_issued": "a trace of `begin_bounded` and of the oracle: guarantees are not logged",
     "reads.pages_are_of_one_moment": "a trace of `begin_page` and `check`",
-    "reads.a_waiting_read_ends": "an end: evidence is finite",
     "parts.pages_show_what_the_first_has_shown": "a trace of `collect` and `serve`: histories have no pages",
     "parts.pages_of_a_channel_are_of_one_moment": "a trace of `begin_page` and `look`",
     "parts.every_channel_reaches_the_guarantee": "a trace of `begin` and `look`; for customized reads it is "
@@ -320,10 +269,9 @@ _TRACE = {
     "judged as reads.strong_sees_what_was_acknowledged",
     "parts.moments_were_issued": "a trace of `look` and of the oracle",
     "parts.answers_are_final": "nothing can: an answer is seen once",
-    "parts.a_read_ends": "an end: evidence is finite",
-    "reads.service_time_follows_the_oracle": "an end: evidence is finite",
 }
-"""Claim -> what is missing. The refinement of a trace judges every claim on the states of the trace."""
+"""Claim -> what is missing; an end, of a leads_to that is not here. The refinement of a trace judges every
+claim on the states of the trace."""
 
 
 @dataclass(frozen=True)
@@ -351,7 +299,8 @@ def abilities() -> Iterator[Ability]:
         by = [one.name for one in MONITORS if one.property_id == claim.id]
         if claim.id in OF_CLIENTS:
             by.append(OF_CLIENTS[claim.id])
-        missing = "" if by else _TRACE.get(claim.id, "")
+        of_kind = _END if claim.kind == "leads_to" else ""
+        missing = "" if by else _TRACE.get(claim.id, of_kind)
         if claim.kind == "reachable":
             missing = "a witness says that something can happen: models show it, and a trace that goes there"
         yield Ability(claim.id, claim.kind, tuple(by), missing)

@@ -12,7 +12,7 @@ from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
 from tidemark.checks.evidence.order import settle
-from tidemark.checks.evidence.readers.prefixes import in_file
+from tidemark.checks.evidence.readers.wrapped import in_file
 from tidemark.checks.evidence.table.files import Sort, writers
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
@@ -71,7 +71,14 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
     alone = {one.name for one in MONITORS if one.within == "source"}
     found.answers = [one for one in answers if not strange or one.monitor in alone]
     _idle(evidence, found)
-    _untouched(found)
+    # A file with lines that cannot be read is not passed over because no verdict rests on it.
+    touched = {family for answer in found.answers if answer.events for family in _families(answer.monitor)}
+    reasons = {reason for answer in found.answers for reason in answer.left_out}
+    for name, gap in {str(gap): gap for gap in found.gaps}.items():
+        if name not in reasons and (gap.lost if gap.family == "log" else gap.family not in touched):
+            found.problems.append(
+                (gap.source, f"no verdict rests on its {gap.count} lines that cannot be read")
+            )
     return found
 
 
@@ -134,17 +141,6 @@ def _idle(evidence: Evidence, found: Finding) -> None:
         if not (_speaks(answer) or answer.left_out):
             why = next(iter(answer.unsure), next(iter(answer.reports), "nothing to compare"))
             found.idle.append((answer.monitor, why))
-
-
-def _untouched(found: Finding) -> None:
-    """A file with lines that cannot be read is not passed over because no verdict rests on it."""
-    touched = {family for answer in found.answers if answer.events for family in _families(answer.monitor)}
-    reasons = {reason for answer in found.answers for reason in answer.left_out}
-    for name, gap in {str(gap): gap for gap in found.gaps}.items():
-        if name not in reasons and (gap.lost if gap.family == "log" else gap.family not in touched):
-            found.problems.append(
-                (gap.source, f"no verdict rests on its {gap.count} lines that cannot be read")
-            )
 
 
 def verdicts(found: Finding, *, instance: str, replay: str) -> list[Verdict]:

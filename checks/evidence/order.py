@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tidemark.checks.evidence.monitors.base import SHOWN, Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
-from tidemark.checks.evidence.readers.prefixes import in_file
+from tidemark.checks.evidence.readers.wrapped import in_file
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.whole import Gap, cluster_of
 
@@ -120,7 +120,9 @@ class _Logs:
                 sure |= {(stream, line) for line in shown}
             if stream not in doubtful:
                 parts.append(mine)
-        joined = _judged(pa.concat_tables(parts), monitor) if parts else _nothing(monitor)
+        joined = (
+            _judged(pa.concat_tables(parts), monitor) if parts else Answer(monitor.name, monitor.property_id)
+        )
         kept = [one for one in joined.breaches if (one.places[-1].source, one.places[-1].line) in sure]
         joined.broken -= len(joined.breaches) - len(kept)
         joined.breaches, joined.kept = [_as_given(one, sorted_) for one in kept[:SHOWN]], 0
@@ -159,10 +161,6 @@ class _Logs:
                 broken = broken & {int(numbers[number - 1]) for number in _breaches(order, monitor)}
         why = "its lines break the rule in their order, but not in another one that their stamps allow"
         return broken, "" if broken else f"{stream}: {why}"
-
-
-def _nothing(monitor: type[Monitor]) -> Answer:
-    return Answer(monitor.name, monitor.property_id)
 
 
 def _judged(lines: pa.Table, kind: type[Monitor]) -> Answer:

@@ -85,7 +85,16 @@ def pictures(events: Events, answers: Iterable[Answer]) -> list[tuple[str, str]]
     wrong = {(place.source, place.line) for one in answers for b in one.breaches for place in b.places[-1:]}
     found: dict[str, _Picture] = {}
     _broker(events, found, wrong)
-    _store(events, found)
+    # A checkpoint was stored about three seconds before the end of the window that was saved last.
+    saved = 0
+    columns = ("kind", "channel", "ts", "line", "source")
+    chosen = ordered(events.table(*columns, kinds=("etcd.window", "etcd.checkpoint")), "line")
+    for kind, channel, ts in rows(chosen, columns[:3]):
+        if kind == "etcd.window":
+            saved = max(saved, physical(ts))
+        elif ts < LARGEST and physical_channel(channel) in found:
+            when = max(saved - 3000, physical(ts))
+            found[physical_channel(channel)].add("checkpoint", when, physical(ts))
     _logs(events, found, wrong)
     drawn = [(name, one) for name, one in found.items() if one.count > 1]
     drawn.sort(key=lambda item: (not item[1].wrong, item[0]))
@@ -118,19 +127,6 @@ def _of_channel(mine: pa.Table, wrong: set[tuple[str, int]]) -> _Picture:
         sort = "wrong" if (source, line) in wrong else "tick" if kind == "broker.tick" else "message"
         picture.add(sort, when, at)
     return picture
-
-
-def _store(events: Events, found: dict[str, _Picture]) -> None:
-    """A checkpoint was stored about three seconds before the end of the window that was saved last."""
-    saved = 0
-    columns = ("kind", "channel", "ts", "line", "source")
-    chosen = ordered(events.table(*columns, kinds=("etcd.window", "etcd.checkpoint")), "line")
-    for kind, channel, ts in rows(chosen, columns[:3]):
-        if kind == "etcd.window":
-            saved = max(saved, physical(ts))
-        elif ts < LARGEST and physical_channel(channel) in found:
-            when = max(saved - 3000, physical(ts))
-            found[physical_channel(channel)].add("checkpoint", when, physical(ts))
 
 
 def _logs(events: Events, found: dict[str, _Picture], wrong: set[tuple[str, int]]) -> None:

@@ -3,25 +3,28 @@
 One verdict for each claim; claims that are refuted each get their own shortest counterexample, for the
 search goes on. Counts are TLC's (distinct, generated, depth). A search that was stopped decides nothing but
 what it has refuted or reached.
+
+Does a search look at anything? Actions that never fire, guard conjuncts that are never true, variables
+that never change.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from tidemark.checks.explore.lasso import failing_text
 from tidemark.checks.explore.liveness import LivenessChecker, bounds_note, cut_arguments
 from tidemark.checks.explore.replay import replay_command
-from tidemark.checks.explore.vacuity import Coverage, coverage
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
-from tidemark.checks.verdicts.errors import BadInputError, StoppedError
+from tidemark.checks.verdicts.errors import BadInputError, StoppedError, UnsoundCombinationError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress, silent
-from tidemark.checks.verdicts.refusals import refuse_all_but_invariants, refuse_liveness
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
@@ -37,9 +40,11 @@ from tidemark.checks.verdicts.verdict import (
 from tidemark.models.digest import instance_digest
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, instance_of
+from tidemark.models.native.codec import Field
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
-from tidemark.models.native.kernel import compile_kernel
+from tidemark.models.native.kernel import Conditions, compile_kernel
+from tidemark.models.native.reduction import DECIDED
 from tidemark.models.native.search.breadth_first import (
     Search,
     SearchLimits,
@@ -50,7 +55,134 @@ from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.search.path import path_to
 from tidemark.models.native.search.result import Hit, SearchResult
-from tidemark.spec.language.spec import Property
+from tidemark.spec.language.expr import Expr, Quantified
+from tidemark.spec.language.render import render
+from tidemark.spec.language.spec import Action, Property
+from tidemark.spec.language.types import BOOL
+
+
+def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> None:
+    """Symmetry and liveness do not go together: a cycle of representatives need not be a cycle of states.
+
+    Raises UnsoundCombinationError that names the first leads_to among the properties (all if None).
+    """
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    for prop in chosen:
+        if prop.kind == "leads_to":
+            raise UnsoundCombinationError(
+                f"{instance.name}: {prop.id} is a liveness property, which symmetry cannot decide",
+                remedy="judge it on an instance without symmetry",
+            )
+
+
+def refuse_all_but_invariants(instance: Instance, properties: Sequence[str] | None) -> list[Property]:
+    """The invariants and lemmas that a reduced search is to decide.
+
+    Raises UnsoundCombinationError that names the first other claim among the properties (all if None).
+    """
+    spec = instance.spec
+    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
+    for prop in chosen:
+        if prop.kind not in DECIDED:
+            raise UnsoundCombinationError(
+                f"{instance.name}: {prop.id} is a {prop.kind.replace('_', ' ')}, which a search with "
+                "partial-order reduction cannot decide",
+                remedy="judge it without reduction, or give the invariants as properties",
+            )
+    return list(chosen)
+
+
+BLOCK = 1 << 18
+
+
+@dataclass(frozen=True)
+class Vacuous:
+    """One thing that says nothing. ``id`` is the verdict's property id, for example
+    ``vacuity.action.seal``.
+    """
+
+    id: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """What a complete search has covered. ``cut``: what only the bounds keep from happening, as sentences."""
+
+    vacuous: tuple[Vacuous, ...]
+    cut: tuple[str, ...]
+    checked: int
+
+
+def coverage(result: SearchResult) -> Coverage:
+    """Look for vacuous parts of a complete search.
+
+    An action all of whose steps leave the bounds did fire: it is no fault of the protocol, and is only
+    noted. So is a variable that only such actions write.
+    """
+    spec = result.kernel.instance.spec
+    generated, out_of_bounds = result.generated_by_action(), result.out_of_bounds_by_action()
+    never = [action for action in spec.actions if generated[action.name] == 0]
+    cut = {a.name for a in spec.actions if generated[a.name] and generated[a.name] == out_of_bounds[a.name]}
+    vacuous = [item for action in never for item in _never_fired(result, action)]
+    notes = [f"every step of {name} leaves the bounds" for name in sorted(cut)]
+    constant = set(_constant_fields(result))
+    for field in result.kernel.codec.fields:
+        name = field.variable.name
+        writers = {action.name for action in spec.actions if field.variable in action.writes}
+        if name not in constant:
+            continue
+        if field.value.size == 1 or (writers and writers <= cut):
+            notes.append(f"{name} never changes within the bounds")
+        else:
+            vacuous.append(Vacuous(f"vacuity.variable.{name}", f"the variable {name} never changes"))
+    return Coverage(
+        tuple(vacuous), tuple(notes), len(spec.actions) + result.kernel.plan.guards + len(spec.variables)
+    )
+
+
+def _never_fired(result: SearchResult, action: Action) -> Iterator[Vacuous]:
+    yield Vacuous(f"vacuity.action.{action.name}", f"the action {action.name} never fires")
+    if not action.guards:
+        return
+    conditions = [_for_some(action, guard.expr) for guard in action.guards]
+    compiled = Conditions(result.kernel.instance, conditions)
+    union = np.zeros(max(1, -(-len(conditions) // 64)), dtype=np.uint64)
+    for first in range(0, result.distinct, BLOCK):
+        union |= np.bitwise_or.reduce(compiled.evaluate(result.states[first : first + BLOCK]), axis=0)
+    held = [bool(int(union[i // 64]) >> (i % 64) & 1) for i in range(len(conditions))]
+    for number, guard in enumerate(action.guards):
+        if not held[number]:
+            text = guard.text or render(guard.expr)
+            yield Vacuous(
+                f"vacuity.guard.{action.name}.{number + 1}",
+                f"conjunct {number + 1} of the guard of {action.name} is never true: {text}",
+            )
+
+
+def _for_some(action: Action, expr: Expr) -> Expr:
+    return Quantified(BOOL, "exists", action.params, expr) if action.params else expr
+
+
+def _constant_fields(result: SearchResult) -> Iterator[str]:
+    """Variables that have one value in all states."""
+    states = result.states
+    differs = np.zeros(states.shape[1], dtype=np.uint64)
+    for first in range(0, len(states), BLOCK):
+        differs |= np.bitwise_or.reduce(states[first : first + BLOCK] ^ states[0], axis=0)
+    if result.symmetry is not None:  # what is the same in all representatives need not be so in all states
+        for renaming in result.symmetry.renamings:
+            differs |= result.symmetry.image(states[0], renaming) ^ states[0]
+    for field in result.kernel.codec.fields:
+        if not any(int(differs[word]) & mask for word, mask in _masks(field)):
+            yield field.variable.name
+
+
+def _masks(field: Field) -> Iterator[tuple[int, int]]:
+    for run in field.runs:
+        yield run.word, ((1 << run.count * field.bits) - 1) << run.shift
+
 
 NAME = "explore"
 DEADLOCK = "deadlock"
@@ -206,7 +338,13 @@ class _Report:
         if prop.kind == "reachable":
             return self._witness(prop, hit)
         if hit is not None:
-            return self._refuted(prop, hit)
+            run = path_to(self.result, hit)
+            before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
+            failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
+            if not failing:
+                raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
+            shown = self._shown(prop.id, run, failing)
+            return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
         return self._holds(self.subject(prop.id))
 
     def _holds(self, subject: Subject, *, notes: tuple[str, ...] = ()) -> Verdict:
@@ -257,15 +395,6 @@ class _Report:
             bounds=self.bounds,
             seconds=self.result.totals.seconds,
         )
-
-    def _refuted(self, prop: Property, hit: Hit) -> Verdict:
-        run = path_to(self.result, hit)
-        before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
-        failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
-        if not failing:
-            raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
-        shown = self._shown(prop.id, run, failing)
-        return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
 
     def _shown(
         self, claim: str, run: Run, failing: str, *, replay: str = "", notes: tuple[str, ...] = ()

@@ -79,8 +79,7 @@ def replayed(build: Path, tasks: Sequence[Task]) -> Iterator[str]:
 
 
 def _again(one: LastFailure, manifests: Sequence[Manifest]) -> tuple[bool, int]:
-    from tidemark.checks.explore.replay import replay
-    from tidemark.checks.explore.token import is_run_token, parse_token
+    from tidemark.checks.explore.replay import is_run_token, parse_token, replay
 
     if is_run_token(one.token):
         shown, still = replay(parse_token(one.token), manifests)

@@ -22,7 +22,6 @@ from tidemark.checks.verdicts.verdict import (
     refuted,
 )
 from tidemark.models.manifest import (
-    AnyEntry,
     ArgumentEntry,
     FramesEntry,
     GeneratedMutants,
@@ -84,14 +83,10 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
     if aspect is Aspect.VACUITY and claim not in _known_claims(task) and not isinstance(entry, ArgumentEntry):
-        return _expected_vacuity(entry, claim)
+        # Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too.
+        known = entry.vacuous if isinstance(entry, InstanceEntry | InterleaveEntry) else {}
+        return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
     return Outcome(entry.expect.of(claim).value)
-
-
-def _expected_vacuity(entry: AnyEntry, claim: str) -> Outcome:
-    """Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too."""
-    known = entry.vacuous if isinstance(entry, InstanceEntry | InterleaveEntry) else {}
-    return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
 
 
 def _known_claims(task: Task) -> set[str]:

@@ -9,10 +9,13 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from multiprocessing import connection, get_context
+from dataclasses import dataclass
+from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from types import TracebackType
@@ -20,9 +23,9 @@ from typing import Any, Self
 
 import psutil
 
+from tidemark.checks.gate.judging import in_pool, judge_task, processor_seconds
 from tidemark.checks.gate.schedule import Due, Schedule
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.gate.worker import BLOCKED, Judged, Order, Progressed, Stopped, work
 from tidemark.checks.spark.session import active_session
 from tidemark.checks.verdicts.errors import StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -31,6 +34,109 @@ from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress, Reporter, silent
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
 from tidemark.models.cores import METHOD
+
+BLOCKED = frozenset({signal.SIGINT, signal.SIGTERM})
+"""Signals that are held back while a worker starts."""
+
+_COLLECT_AFTER = 100_000
+"""New objects after which unreachable cycles are looked for. Trees of formulas and code hardly have any: to
+look after each 700, as Python does by itself, finds nothing."""
+
+_EVERY_S = 0.2
+"""Time between two messages about progress."""
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the parent sends: judge the task of this place in the plan. None instead of it: end."""
+
+    place: int
+    wide: bool
+    memory: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Progressed:
+    """How far the running task is: the arguments of ``Progress``."""
+
+    done: int
+    total: int | None
+    unit: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A task is done. ``processor``: seconds that this process and its own have used so far."""
+
+    result: TaskResult
+    processor: float
+
+
+@dataclass(frozen=True)
+class Stopped:
+    """The task was stopped; nothing is said about it."""
+
+
+Message = Progressed | Judged | Stopped
+
+
+def work(parent: Connection, tasks: Sequence[Task], registry: Registry, settings: Settings) -> None:
+    """The main function of the process. It ends when it is told to, or when its parent is gone."""
+    # A process group of its own, so that Ctrl-C reaches it through its parent alone, once; the group ends
+    # with the parent, however that ends.
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    above = parent_process()
+    assert above is not None
+    threading.Thread(target=_watch, args=(above.sentinel,), daemon=True, name="parent").start()
+    gc.set_threshold(_COLLECT_AFTER, 20, 20)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        # An interrupt from here on ends the process in order, whether it waits or works.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, BLOCKED)
+        while (order := parent.recv()) is not None:
+            result = judge_task(
+                tasks[order.place],
+                registry=registry,
+                settings=in_pool(settings, wide=order.wide, memory=order.memory),
+                progress=_Sender(parent),
+            )
+            parent.send(Judged(result, processor_seconds()))
+    except (KeyboardInterrupt, StoppedError):
+        with suppress(OSError):
+            parent.send(Stopped())
+    except (EOFError, BrokenPipeError):
+        pass  # the parent is gone
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        # Stop the session of this process, if it started one.
+        session = sys.modules.get("tidemark.checks.spark.session")
+        if session is not None:
+            session.stop_session()
+
+
+def _watch(parent: int) -> None:
+    connection.wait([parent])
+    if os.getpgrp() == os.getpid():
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
+
+
+class _Sender:
+    """Progress as messages, not too many of them."""
+
+    def __init__(self, parent: Connection) -> None:
+        self._parent = parent
+        self._spoke = 0.0
+
+    def __call__(self, done: int, *, total: int | None = None, unit: str = "", note: str = "") -> None:
+        now = time.monotonic()
+        if now - self._spoke >= _EVERY_S:
+            self._spoke = now
+            self._parent.send(Progressed(done=done, total=total, unit=unit, note=note))
+
 
 GRACE_S = 20.0
 """What a process gets to save what it has, or to end what it started."""
@@ -69,7 +175,9 @@ class Pool:
         self._workers: list[Worker] = []
         self._ended = 0.0
         self._used = _own_seconds()
-        self._begin(range(settings.jobs), method or _method())
+        # How the first processes start. A fork would share the connection to a Spark session of this
+        # process.
+        self._begin(range(settings.jobs), method or (METHOD if active_session() is None else "spawn"))
 
     def _begin(self, numbers: range | list[int], method: str) -> None:
         context: Any = get_context(method)
@@ -245,8 +353,3 @@ def _cause(status: int | None) -> tuple[str, ExitCode]:
     if -status == signal.SIGKILL:
         text += ", as the system does when memory runs out"
     return text, ExitCode.INCONCLUSIVE if -status in _OF_THE_SYSTEM else ExitCode.INTERNAL_ERROR
-
-
-def _method() -> str:
-    """How the first processes start. A fork would share the connection to a Spark session of this process."""
-    return METHOD if active_session() is None else "spawn"

@@ -7,17 +7,30 @@ that it judged.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable
 from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Self
 
-from tidemark.checks.gate.fingerprint import fingerprint
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.result import TaskResult
+from tidemark.models.rooms import ROOT, files
+
+SUFFIXES = frozenset({".py", ".toml"})
+
+
+def fingerprint(*, seed: int) -> str:
+    """Hash of every source and manifest, and of the seed; where a search runs does not matter."""
+    digest = hashlib.sha256(f"seed {seed}\n".encode())
+    for path in files(suffixes=SUFFIXES):
+        digest.update(f"{path.relative_to(ROOT).as_posix()}\n".encode())
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()
+
 
 FORMAT = 2
 

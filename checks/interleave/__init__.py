@@ -19,8 +19,7 @@ from tidemark.checks.interleave.errors import (
     WrongProgramError,
 )
 from tidemark.checks.interleave.executions.token import decode, encode
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found, Statistics, Status
 from tidemark.checks.interleave.searches import (
     explore,
@@ -34,8 +33,7 @@ from tidemark.checks.interleave.searches import (
 from tidemark.checks.interleave.strategies.bounded import BoundedSearch, DelayBounded, PreemptionBounded
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.optimal import Optimal
-from tidemark.checks.interleave.strategies.priorities import Priorities
-from tidemark.checks.interleave.strategies.random_walk import RandomWalk
+from tidemark.checks.interleave.strategies.random_walk import Priorities, RandomWalk
 from tidemark.checks.interleave.strategies.source_sets import SourceSets
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WorkItem

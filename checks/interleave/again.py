@@ -30,10 +30,8 @@ class Replayed:
 def replay_token(text: str, manifests: Iterable[Manifest]) -> Replayed:
     """Run the execution of a token again.
 
-    Raises:
-        CorruptTokenError: the token is damaged.
-        BadInputError: no program of the manifests has made it.
-        DivergenceError: the program no longer behaves as recorded; the message says at which step.
+    Raises CorruptTokenError: the token is damaged; BadInputError: no program of the manifests has made it;
+    DivergenceError: the program no longer behaves as recorded; the message says at which step.
     """
     digest = decode(text).program
     known = dict(_programs(manifests))

@@ -15,13 +15,11 @@ from tidemark.checks.interleave.executions.polling import polling_lines
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import tell
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
 from tidemark.checks.interleave.searches import explore, explore_by, replay
-from tidemark.checks.interleave.strategies.named import strategy_of
-from tidemark.checks.interleave.strategies.random_walk import RandomWalk
+from tidemark.checks.interleave.strategies.random_walk import RandomWalk, strategy_of
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ClockOrder, FaultBudget, Footprint, Order, Settings
@@ -129,12 +127,9 @@ def require_every_order(
 
     With a strategy, it fails if one of the orders that the strategy runs is wrong. The result is then
     inconclusive, and says so. ``walks``: without a strategy, run about a second of random orders first, the
-    same each time. They can only refute, and are not counted.
-
-    Raises:
-        OrderError: an order fails. The message holds a short one, step by step, and its replay token.
-        IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass.
-        CannotBeExploredError: the function uses what the simulation refuses.
+    same each time. They can only refute, and are not counted. Raises OrderError: an order fails. The message
+    holds a short one, step by step, and its replay token; IncompleteSearchError: a limit was reached. Nothing
+    wrong was seen, but that is no pass; CannotBeExploredError: the function uses what the simulation refuses.
     """
     program = program_of(main, order, clock, cancellations)
     walked = _walked(program, options) if walks and strategy is None else None
@@ -218,9 +213,8 @@ def replay_coroutine(
 ) -> ExecutionRecord:
     """Run the one order of a token again, for a debugger.
 
-    Raises:
-        CorruptTokenError, WrongProgramError: the token cannot be used.
-        DivergenceError: the function no longer behaves as recorded.
+    Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the function no
+    longer behaves as recorded.
     """
     return replay(program_of(main, order, clock, cancellations), token)
 
@@ -233,8 +227,7 @@ def program_of(
 ) -> CoroutineRef:
     """Return a coroutine function as a program, within the bounds of ``explore_coroutine``.
 
-    Raises:
-        BadInputError: there is no such order or clock, or fewer than no cancellations.
+    Raises BadInputError: there is no such order or clock, or fewer than no cancellations.
     """
     if cancellations < 0:
         raise BadInputError(f"{cancellations} cancellations are asked for", remedy="give 0 or more")

@@ -11,8 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tidemark.checks.interleave.audits.audit import BY_FOOTPRINTS
-from tidemark.checks.interleave.audits.footprints import FOOTPRINTS, judged
+from tidemark.checks.interleave.audits.audit import BY_FOOTPRINTS, FOOTPRINTS, judged
 from tidemark.checks.interleave.executions.recorded_execution import (
     Refining,
     SaysFaults,
@@ -20,8 +19,7 @@ from tidemark.checks.interleave.executions.recorded_execution import (
     witness,
 )
 from tidemark.checks.interleave.executions.shrink import shrink
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.searches import explore, explore_with_delays
 from tidemark.checks.interleave.spark import Spread, explore_on_spark
@@ -130,8 +128,21 @@ class InterleaveJudge:
         checker = _checker(entry)
         if checker is not None:
             _check_claims(entry, checker)
-        _check_live(entry, checker)
-        _check_one_core(entry)
+        # Only what a leads_to promises can be waited for, and an answer must be asked for.
+        promised = () if checker is None else tuple(p.id for p in checker.checker.spec.of_kind("leads_to"))
+        for claim in entry.live:
+            if claim not in promised or claim not in entry.claims:
+                raise BadInputError(
+                    f"{entry.name}: {claim!r} is under 'live', and is no leads_to among its claims",
+                    remedy=f"name some of {', '.join(promised) or 'none'}, under 'claims' as well",
+                )
+        # Refuse to spread what is searched on one core only.
+        for asked, what in (
+            (entry.live, "endless runs are looked for"),
+            (entry.delays is not None, "delays are bounded"),
+        ):
+            if asked and entry.on_spark:
+                raise BadInputError(f"{entry.name}: {what} on one core", remedy="leave 'distributed' out")
         if entry.on_spark or entry.live:  # what endless runs ask of the specification is not noted
             spark = _session(context) if entry.on_spark else None
             return verdicts_of(entry, context, interleave(entry, progress=context.progress, spark=spark))
@@ -194,27 +205,6 @@ def _check_claims(entry: InterleaveEntry, program: Refining) -> None:
             )
 
 
-def _check_live(entry: InterleaveEntry, program: Refining | None) -> None:
-    """Only what a leads_to promises can be waited for, and an answer must be asked for."""
-    promised = () if program is None else tuple(p.id for p in program.checker.spec.of_kind("leads_to"))
-    for claim in entry.live:
-        if claim not in promised or claim not in entry.claims:
-            raise BadInputError(
-                f"{entry.name}: {claim!r} is under 'live', and is no leads_to among its claims",
-                remedy=f"name some of {', '.join(promised) or 'none'}, under 'claims' as well",
-            )
-
-
-def _check_one_core(entry: InterleaveEntry) -> None:
-    """Refuse to spread what is searched on one core only."""
-    for asked, what in (
-        (entry.live, "endless runs are looked for"),
-        (entry.delays is not None, "delays are bounded"),
-    ):
-        if asked and entry.on_spark:
-            raise BadInputError(f"{entry.name}: {what} on one core", remedy="leave 'distributed' out")
-
-
 def _session(context: Context) -> SparkSession:
     from tidemark.checks.spark.session import spark_session
 
@@ -272,7 +262,12 @@ class _Verdicts:
 
     def _claim(self, claim: str) -> Verdict:
         if claim in self.witnesses:
-            return self._witness(claim)
+            # A witness that was seen was seen, whatever else is wrong.
+            if claim in self.result.covered:
+                return self._vacuity(claim, "")
+            if self.result.violations or self.result.reason:
+                return self._unknown(claim, "the search was not completed", Aspect.VACUITY)
+            return self._vacuity(claim, "no step is a witness within the bounds")
         subject = self.context.subject(self.entry, NAME, claim)
         if self.result.refused is not None:
             return self._unknown(claim, self.result.reason)
@@ -293,14 +288,6 @@ class _Verdicts:
             rates={"executions/s": self.result.rate},
             notes=(f"final states {self.result.finals_digest()}",),
         )
-
-    def _witness(self, claim: str) -> Verdict:
-        """A witness that was seen was seen, whatever else is wrong."""
-        if claim in self.result.covered:
-            return self._vacuity(claim, "")
-        if self.result.violations or self.result.reason:
-            return self._unknown(claim, "the search was not completed", Aspect.VACUITY)
-        return self._vacuity(claim, "no step is a witness within the bounds")
 
     def _unknown(self, claim: str, reason: str, aspect: Aspect = Aspect.PROPERTY) -> Verdict:
         return inconclusive(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tidemark.checks.interleave.audits.footprints import FOOTPRINTS
+from tidemark.checks.interleave.audits.audit import FOOTPRINTS
 from tidemark.checks.interleave.judge import program_of
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options
+from tidemark.checks.interleave.limits import ExecutionLimits, Options
 from tidemark.checks.interleave.result import Found
 from tidemark.checks.interleave.searches import explore, explore_randomly
 from tidemark.checks.verdicts.errors import BadInputError
@@ -34,10 +33,8 @@ def planted_bugs(manifest: Manifest) -> dict[str, InterleaveEntry]:
 def failing_execution(entry: InterleaveEntry) -> Found:
     """An execution that fails: a random one if that is found soon, or else the first one of the search.
 
-    Random ones are far from the natural order, and give a shrinker more to do.
-
-    Raises:
-        BadInputError: the program does not fail.
+    Random ones are far from the natural order, and give a shrinker more to do. Raises BadInputError: the
+    program does not fail.
     """
     program = program_of(entry)
     options = Options(reduction=entry.reduction, stop_at_violation=True, check_every=0, audit=0)

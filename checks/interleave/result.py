@@ -183,12 +183,7 @@ class Exploration:
 
 
 def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
-    """Put parts together. The result does not depend on their order; ``remaining`` is the union.
-
-    Args:
-        parts: results of disjoint parts of one tree.
-        bounds: bounds of the whole, in words.
-    """
+    """Put parts together. The result does not depend on their order; ``remaining`` is the union."""
     whole = Exploration(bounds=bounds)
     items: list[WorkItem] = []
     reasons: set[str] = set()

@@ -10,13 +10,11 @@ from tidemark.checks.interleave.executions.determinism import check_again
 from tidemark.checks.interleave.executions.record import Ending, ExecutionRecord
 from tidemark.checks.interleave.executions.run import Runner
 from tidemark.checks.interleave.executions.token import encode
-from tidemark.checks.interleave.limits import Meter
-from tidemark.checks.interleave.options import Options
+from tidemark.checks.interleave.limits import Meter, Options
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.interleave.strategies.strategy import Strategy
-from tidemark.checks.interleave.trees.traces import trace_digest
 from tidemark.checks.interleave.trees.tree import TreeWalk
-from tidemark.checks.interleave.trees.work import WHOLE
+from tidemark.checks.interleave.trees.work import WHOLE, trace_digest
 from tidemark.models.simulation import Interner, Program, ProgramRef, closed_world
 from tidemark.models.simulation.execution import take_asyncgens
 from tidemark.models.simulation.spinning import SPIN

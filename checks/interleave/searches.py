@@ -9,22 +9,90 @@ from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.replay import Exact
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import decode
-from tidemark.checks.interleave.limits import ExecutionLimits
-from tidemark.checks.interleave.options import Options, Reduction
-from tidemark.checks.interleave.refusals import refuse_delays, refuse_unsound
+from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import Tick, quiet, search
 from tidemark.checks.interleave.strategies.bounded import DelayBounded, DelaysBetweenStates
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.graph import GraphSearch
-from tidemark.checks.interleave.strategies.histories import HistorySearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
 from tidemark.checks.interleave.strategies.source_sets import SourceSets
-from tidemark.checks.interleave.strategies.states import MergingSearch, Met
+from tidemark.checks.interleave.strategies.states import HistorySearch, MergingSearch, Met
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
-from tidemark.models.simulation import Interner, ProgramRef
+from tidemark.checks.verdicts.errors import UnsoundCombinationError
+from tidemark.models.simulation import Interner, Order, Program, ProgramRef
+
+
+def refuse_unsound(program: ProgramRef, options: Options) -> None:
+    """Refuse to merge the states of a program that does not tell them apart.
+
+    Raises UnsoundCombinationError: the program declares no state, or keeps a queue of callbacks, which no
+    declared state shows.
+    """
+    if options.histories:
+        settings = program.load()().settings
+        if not settings.histories or settings.order is Order.ATOMIC:
+            raise UnsoundCombinationError(
+                f"{program.text()} does not record the histories of its processes",
+                remedy="merge histories of coroutine functions only: explore_coroutine(main, merge=True)",
+            )
+        if options.reduction is not Reduction.NONE:
+            raise UnsoundCombinationError(
+                f"histories are merged, and {options.reduction.value!r} leaves out executions",
+                remedy="merge histories without another reduction: Options(reduction='none', histories=True)",
+            )
+    fresh = program.load()()
+    if options.live:
+        _refuse_live(program, fresh, options)
+    if options.reduction is not Reduction.STATES:
+        return
+    if type(fresh).declared is Program.declared:
+        raise UnsoundCombinationError(
+            f"{program.text()} declares no state, so that equal states cannot be told from different ones",
+            remedy="override `declared` with all data that influence the future, or use another reduction: "
+            f"{', '.join(repr(other.value) for other in Reduction if other is not Reduction.STATES)}",
+        )
+    if fresh.settings.order is not Order.ATOMIC:
+        raise UnsoundCombinationError(
+            f"{program.text()} runs in {fresh.settings.order.value} order, in which callbacks wait in a "
+            "queue that no declared state shows",
+            remedy="merge states in atomic order only, or use another reduction",
+        )
+
+
+def refuse_delays(program: ProgramRef, options: Options) -> None:
+    """Refuse what a bound on delays cannot be combined with.
+
+    Raises UnsoundCombinationError: a reduction by footprints, or endless runs.
+    """
+    if options.reduction not in (Reduction.NONE, Reduction.STATES):
+        raise UnsoundCombinationError(
+            f"{program.text()}: {options.reduction.value!r} runs one of several equivalent orders, and "
+            "that one may have more delays than another",
+            remedy="use reduction = 'none', or 'states', with delays",
+        )
+    if options.live:
+        raise UnsoundCombinationError(
+            f"{program.text()}: a bound on delays cuts the graph in which endless runs are looked for",
+            remedy="leave the bound out, or the claims under 'live'",
+        )
+
+
+def _refuse_live(program: ProgramRef, fresh: Program, options: Options) -> None:
+    if options.reduction is not Reduction.STATES or options.histories:
+        raise UnsoundCombinationError(
+            f"{program.text()}: endless runs are looked for in the graph of the states, and "
+            f"{options.reduction.value!r} does not keep it",
+            remedy="use reduction = 'states', on one core",
+        )
+    if fresh.settings.timer_firings is not None:
+        raise UnsoundCombinationError(
+            f"{program.text()} ends after {fresh.settings.timer_firings} firings of timers: it has no run "
+            "without an end",
+            remedy="let timers fire without a limit: Settings(timer_firings=None)",
+        )
 
 
 def explore(
@@ -144,8 +212,7 @@ def split(
 ) -> tuple[Exploration, list[WorkItem]]:
     """Cut the tree into at least ``target`` parts, if it is that large.
 
-    Returns:
-        The executions that were complete on the way, and the parts. Together they are the whole tree.
+    Returns the executions that were complete on the way, and the parts. Together they are the whole tree.
     """
     options = options or Options()
     items = [WHOLE]
@@ -184,10 +251,8 @@ def explore_with_delays(
     """Search every interleaving with at most so many delays: an exhaustive search within one more bound.
 
     Passing over an enabled event is a delay. The bound, and how many choices it has left out, is among the
-    bounds of the result. Equal declared states are merged if the reduction says so.
-
-    Raises:
-        UnsoundCombinationError: a reduction by footprints, or endless runs.
+    bounds of the result. Equal declared states are merged if the reduction says so. Raises
+    UnsoundCombinationError: a reduction by footprints, or endless runs.
     """
     options = options or Options(reduction=Reduction.NONE)
     refuse_delays(program, options)
@@ -223,9 +288,8 @@ def explore_by(
 def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().steps) -> ExecutionRecord:
     """Run the execution of a token again.
 
-    Raises:
-        CorruptTokenError, WrongProgramError: the token cannot be used.
-        DivergenceError: the program no longer behaves as recorded.
+    Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the program no
+    longer behaves as recorded.
     """
     content = decode(token)
     content.check_program(program.digest(), program.text())

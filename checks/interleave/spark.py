@@ -28,7 +28,7 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.checks.interleave.audits.audit import audit
-from tidemark.checks.interleave.options import Options, Reduction
+from tidemark.checks.interleave.limits import Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
 from tidemark.checks.interleave.search_loop import set_aside
 from tidemark.checks.interleave.searches import bounds_text, explore_subtree, split
@@ -114,12 +114,9 @@ def explore_on_spark(
 ) -> Exploration:
     """Search every interleaving of a program on a Spark session.
 
-    Args:
-        session: a running session. It is neither created nor stopped here.
-        program: the program, by name: workers import it.
-        options: how to search. Limits of executions and seconds are read after each round.
-        spread: how to deal out the work.
-        tick: called after the tree is cut and after each round, with the result so far.
+    ``session``: a running session. It is neither created nor stopped here. ``options``: how to search. Limits
+    of executions and seconds are read after each round. ``tick``: called after the tree is cut and after each
+    round, with the result so far.
     """
     options = options or Options()
     search = _Search(session, program, options, spread or Spread())

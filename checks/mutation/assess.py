@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from enum import StrEnum
 
 import numpy as np
 
 from tidemark.checks.explore.liveness import LivenessChecker
-from tidemark.checks.mutation.result import Fate, MutantResult
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
 from tidemark.checks.verdicts.verdict import COVERAGE
@@ -22,6 +22,67 @@ from tidemark.models.native.search.breadth_first import Search, SearchLimits
 from tidemark.models.native.search.path import Path, path_to
 from tidemark.models.native.search.result import Hit, SearchResult
 from tidemark.spec.language.spec import Property
+
+
+class Fate(StrEnum):
+    """The answers that a mutant can get."""
+
+    KILLED = "killed"
+    EQUIVALENT = "equivalent within bounds"
+    """Its steps are the protocol's from every state that the protocol can reach within the bounds."""
+    SURVIVED = "survived"
+    """It behaves differently and no claim notices."""
+    UNDECIDED = "undecided"
+    """The search was stopped by a limit, or the baseline is not green."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MutantResult:
+    """The fate of one mutant. ``killer`` is the id of the claim that is refuted, ``kind`` its kind.
+
+    ``change`` is what was made wrong, as text; ``distinct`` counts the states that were visited.
+    """
+
+    id: str
+    fate: Fate
+    change: str = ""
+    killer: str = ""
+    kind: str = ""
+    reason: str = ""
+    distinct: int = 0
+    seconds: float = 0.0
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Counts by fate."""
+
+    total: int
+    killed: int
+    equivalent: int
+    survived: int
+    undecided: int
+
+    def __str__(self) -> str:
+        parts = [f"{self.killed} of {self.total - self.equivalent} mutants killed"]
+        parts += [f"{self.equivalent} equivalent within bounds"] if self.equivalent else []
+        parts += [f"{self.survived} survived"] if self.survived else []
+        parts += [f"{self.undecided} undecided"] if self.undecided else []
+        return ", ".join(parts)
+
+
+def summary(results: list[MutantResult]) -> Summary:
+    """Count results by fate."""
+    fates = [result.fate for result in results]
+    return Summary(
+        len(fates),
+        fates.count(Fate.KILLED),
+        fates.count(Fate.EQUIVALENT),
+        fates.count(Fate.SURVIVED),
+        fates.count(Fate.UNDECIDED),
+    )
+
 
 TYPES = "types"
 """The killer of a generated mutant that makes a natural number negative: no claim is needed to notice it."""

@@ -13,8 +13,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from tidemark.checks.mutation.assess import Baseline, assess, baseline
-from tidemark.checks.mutation.result import Fate, MutantResult, summary
+from tidemark.checks.mutation.assess import Baseline, Fate, MutantResult, assess, baseline, summary
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context

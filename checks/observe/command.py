@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.checks.observe.expected import Case, case_of
+from tidemark.checks.observe.judged import Case, case_of
 from tidemark.checks.observe.launch import observe as launch
 from tidemark.checks.observe.package import DEFAULT_VERSION
 from tidemark.checks.observe.scenarios import SCENARIOS, SHIPPED_LEASE, Scenario, find_scenario

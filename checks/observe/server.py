@@ -71,7 +71,17 @@ class Server:
         self._processes = processes
         self._folder = folder
         self._logs = logs
-        self._setting = _as_environment(setting, role=role, ports=self.ports)
+        # Each setting can come from a variable: its path in capitals, the parts joined by underlines.
+        found = {
+            "COMMON_SESSION_TTL": str(setting.lease),
+            "LOG_LEVEL": setting.level,
+            "PROXY_PORT": str(self.ports.client),
+            "PROXY_INTERNALPORT": str(self.ports.internal),
+            "ETCD_USE_EMBED": "true" if role == "standalone" else "false",
+        }
+        if setting.kafka is not None:
+            found |= {"MQ_TYPE": "kafka", "KAFKA_BROKERLIST": setting.kafka}
+        self._setting = found
         _write_settings(package, folder)
 
     @property
@@ -153,20 +163,6 @@ def _healthy(port: int) -> bool:
         return False
     finally:
         connection.close()
-
-
-def _as_environment(setting: Setting, *, role: str, ports: Ports) -> dict[str, str]:
-    """Each setting can come from a variable: its path in capitals, the parts joined by underlines."""
-    found = {
-        "COMMON_SESSION_TTL": str(setting.lease),
-        "LOG_LEVEL": setting.level,
-        "PROXY_PORT": str(ports.client),
-        "PROXY_INTERNALPORT": str(ports.internal),
-        "ETCD_USE_EMBED": "true" if role == "standalone" else "false",
-    }
-    if setting.kafka is not None:
-        found |= {"MQ_TYPE": "kafka", "KAFKA_BROKERLIST": setting.kafka}
-    return found
 
 
 def _write_settings(package: Package, folder: Path) -> None:

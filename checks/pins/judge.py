@@ -58,15 +58,11 @@ def _verdict(subject: Subject, compared: Sequence[Difference | None], *, replay:
         reason=first.headline + more,
         replay=replay,
         notes=(
-            *(_note(one) for one in differing),
+            *("\n".join([one.headline, *(f"    {line}" for line in one.lines())]) for one in differing),
             f"the text before:  {pin_command(subject.protocol)} --against HEAD  (or another revision)",
             f"if this is meant:  {pin_command(subject.protocol)}  writes the lock anew, to be reviewed",
         ),
     )
-
-
-def _note(one: Difference) -> str:
-    return "\n".join([one.headline, *(f"    {line}" for line in one.lines())])
 
 
 JUDGE = PinsJudge()

@@ -20,7 +20,7 @@ from typing import Any
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.sealed import DamagedError, ForeignError, read_sealed, write_sealed
 from tidemark.models.digest import content_digest
-from tidemark.models.symbolic.obligations import Fact, Obligation
+from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Answer
 from tidemark.spec.language.spec import Spec
 
@@ -52,14 +52,11 @@ class Question:
         """
         wanted = frozenset(used)
         said = tuple(
-            _said(facts, wanted) for facts in (self.obligation.lemmas, self.obligation.post_invariants)
+            tuple(sorted((fact.source, content_digest(fact.expr)) for fact in facts if fact.source in wanted))
+            for facts in (self.obligation.lemmas, self.obligation.post_invariants)
         )
         known = {name for facts in said for name, _ in facts}
         return content_digest(said) if wanted <= known else ""
-
-
-def _said(facts: Sequence[Fact], wanted: frozenset[str]) -> tuple[tuple[str, str], ...]:
-    return tuple(sorted((fact.source, content_digest(fact.expr)) for fact in facts if fact.source in wanted))
 
 
 @dataclass(frozen=True)

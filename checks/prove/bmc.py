@@ -197,7 +197,9 @@ def reach(model: SmallModel, prop: Property, *, depth: int = DEPTH, seconds: flo
             return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}")
         whole = SymbolicRun(run.instance, (*run.states, model.after), (*run.steps, model.step))
         return Reach(f"its state is reachable in {number} steps: {_steps(run.steps)}", confirm(whole, prop))
-    every = _exhausted(instance, model.before)
+    # The number of reachable states, if all of them were seen and the given one is not among them.
+    reached = Search(Interpreter(instance), limit=STATES).run()
+    every = len(reached.parents) if reached.complete and model.before not in reached.parents else 0
     if every:
         return Reach(
             f"its state is not reachable within {size} (it is none of the {every} states there): "
@@ -209,12 +211,6 @@ def reach(model: SmallModel, prop: Property, *, depth: int = DEPTH, seconds: flo
         f"its state is not reachable within {searched.depth} steps ({size}); beyond that it is unknown; "
         f"probably a stronger lemma is missing"
     )
-
-
-def _exhausted(instance: Instance, state: State) -> int:
-    """The number of reachable states, if all of them were seen and the given one is not among them."""
-    reached = Search(Interpreter(instance), limit=STATES).run()
-    return len(reached.parents) if reached.complete and state not in reached.parents else 0
 
 
 def _steps(steps: Sequence[Step]) -> str:

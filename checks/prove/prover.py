@@ -221,7 +221,17 @@ class Workers:
     def run(self, portions: Sequence[Portion], *, timeout_s: float) -> list[ObligationOutcome]:
         """The outcomes of all portions, in the order of the portions. ``timeout_s`` is for one obligation."""
         if self._spark is not None and portions:
-            return self._on_spark(self._spark, portions, timeout_s)
+            from tidemark.checks.spark.sweep import run_many
+
+            self.processes = min(self._spark.sparkContext.defaultParallelism, len(portions))
+            replies: list[list[Reply]] = run_many(
+                self._spark,
+                self._items(portions, timeout_s),
+                f"{__name__}:portion_of",
+                name=f"obligations of {self.prover.subject.protocol}",
+                unit="portions",
+            )
+            return self._outcomes(portions, replies)
         wanted = min(self._jobs, len(portions))
         work = sum(not self.prover.obligations[place].trivial for portion in portions for place in portion)
         quick = work < ENOUGH and timeout_s <= FIRST_S
@@ -230,7 +240,15 @@ class Workers:
         if self._pool is None:
             self.processes = wanted
             self._pool = ProcessPoolExecutor(wanted, mp_context=get_context("spawn"))
-        return self._in_processes(self._pool, portions, timeout_s)
+        futures = {
+            self._pool.submit(portion_of, item): item.places for item in self._items(portions, timeout_s)
+        }
+        done, total = 0, len(self.prover.obligations)
+        self.progress(done, total, f"in {self.processes} processes")
+        for future in as_completed(futures):
+            done += len(futures[future])
+            self.progress(done, total, self.prover.obligations[futures[future][-1]].name)
+        return self._outcomes(portions, [self._replies(future, places) for future, places in futures.items()])
 
     def _in_this_process(self, portions: Sequence[Portion], timeout_s: float) -> list[ObligationOutcome]:
         found: list[ObligationOutcome] = []
@@ -240,17 +258,6 @@ class Workers:
             found += self.prover.attempt_all(portion, timeout_s=timeout_s)
         return found
 
-    def _in_processes(
-        self, pool: ProcessPoolExecutor, portions: Sequence[Portion], timeout_s: float
-    ) -> list[ObligationOutcome]:
-        futures = {pool.submit(portion_of, item): item.places for item in self._items(portions, timeout_s)}
-        done, total = 0, len(self.prover.obligations)
-        self.progress(done, total, f"in {self.processes} processes")
-        for future in as_completed(futures):
-            done += len(futures[future])
-            self.progress(done, total, self.prover.obligations[futures[future][-1]].name)
-        return self._outcomes(portions, [self._replies(future, places) for future, places in futures.items()])
-
     def _replies(self, future: Future[list[Reply]], places: Portion) -> list[Reply]:
         try:
             return future.result()
@@ -259,21 +266,6 @@ class Workers:
             return [
                 (Answer(self.prover.obligations[n].name, "unknown", 0.0, reason=lost), None) for n in places
             ]
-
-    def _on_spark(
-        self, spark: SparkSession, portions: Sequence[Portion], timeout_s: float
-    ) -> list[ObligationOutcome]:
-        from tidemark.checks.spark.sweep import run_many
-
-        self.processes = min(spark.sparkContext.defaultParallelism, len(portions))
-        replies: list[list[Reply]] = run_many(
-            spark,
-            self._items(portions, timeout_s),
-            f"{__name__}:portion_of",
-            name=f"obligations of {self.prover.subject.protocol}",
-            unit="portions",
-        )
-        return self._outcomes(portions, replies)
 
     def _items(self, portions: Sequence[Portion], timeout_s: float) -> list[Item]:
         return [Item(self.prover.subject, self.prover.seed, tuple(places), timeout_s) for places in portions]

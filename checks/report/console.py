@@ -34,9 +34,30 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     """Print everything that a user should see at the end."""
     arranged = matrix(result)
     if arranged.rows:
-        _show_table(arranged, console)
-    _times(result, console)
-    _mutants(result, console)
+        # One table; if the terminal is too narrow for it, one below the other, each with some of the
+        # judges.
+        whole = _table(arranged)
+        for numbers in groups(whole, first=_NAME, width=console.width):
+            table = _table(replace(arranged, judges=tuple(arranged.judges[number - 1] for number in numbers)))
+            fit(table, first=_NAME, width=console.width)
+            console.print(table)
+    slowest = result.slowest()
+    if len(slowest) > 1:
+        _say(console, f"slowest: {', '.join(f'{name} {duration(seconds)}' for name, seconds in slowest)}")
+    if result.processor_seconds:
+        used = result.processor_seconds / max(result.seconds, 1e-9)
+        _say(
+            console,
+            f"took {duration(result.seconds)} with {duration(result.processor_seconds)} of processor time: "
+            f"{used:.1f} cores at work",
+        )
+    killed, due = result.mutants()
+    if due:
+        _say(
+            console,
+            f"mutants: {killed} of {due} killed by their property",
+            style="" if killed == due else "red",
+        )
     _unjudged(result.unjudged, console)
     distinct = failures(result)
     for failure in distinct[:_SHOWN]:
@@ -56,15 +77,6 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
 
 def _say(console: Console, text: str, *, style: str = "") -> None:
     console.print(Text(text, style=style), soft_wrap=True)
-
-
-def _show_table(arranged: Matrix, console: Console) -> None:
-    """One table; if the terminal is too narrow for it, one below the other, each with some of the judges."""
-    whole = _table(arranged)
-    for numbers in groups(whole, first=_NAME, width=console.width):
-        table = _table(replace(arranged, judges=tuple(arranged.judges[number - 1] for number in numbers)))
-        fit(table, first=_NAME, width=console.width)
-        console.print(table)
 
 
 def _table(arranged: Matrix) -> Table:
@@ -143,29 +155,6 @@ def _unjudged(tasks: Sequence[Unjudged], console: Console) -> None:
         _say(console, f"  remedy: {first.remedy}\n  replay: {first.replay}")
         for other in others:
             _say(console, f"  also {other.task}; replay: {other.replay}")
-
-
-def _times(result: RunResult, console: Console) -> None:
-    slowest = result.slowest()
-    if len(slowest) > 1:
-        _say(console, f"slowest: {', '.join(f'{name} {duration(seconds)}' for name, seconds in slowest)}")
-    if result.processor_seconds:
-        used = result.processor_seconds / max(result.seconds, 1e-9)
-        _say(
-            console,
-            f"took {duration(result.seconds)} with {duration(result.processor_seconds)} of processor time: "
-            f"{used:.1f} cores at work",
-        )
-
-
-def _mutants(result: RunResult, console: Console) -> None:
-    killed, due = result.mutants()
-    if due:
-        _say(
-            console,
-            f"mutants: {killed} of {due} killed by their property",
-            style="" if killed == due else "red",
-        )
 
 
 def _rest(others: Sequence[Failure], console: Console) -> None:

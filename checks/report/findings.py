@@ -130,7 +130,17 @@ class Book:
             if evidence.shown:
                 shown.append((evidence, verdict))
         for evidence, verdict in shown:
-            yield from _trace(finding, evidence, verdict)
+            if verdict.counterexample is None:
+                raise BadInputError(
+                    f"the finding {finding.id!r}: {evidence.entry!r} is expected to be refuted, and is not",
+                    remedy="run  tidemark verify --only " + evidence.entry,
+                )
+            yield ""
+            yield f"The shortest run of `{evidence.entry}`:"
+            yield ""
+            yield "```"
+            yield trace_text(verdict.counterexample, limit=200)
+            yield "```"
 
     def _elsewhere(self, entry: InstanceEntry | ProofEntry | MutantEntry) -> str | None:
         """What decides an entry that is no search of the specification's states; None if one is."""
@@ -173,20 +183,6 @@ def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
         f"{entry.name} decides nothing about {verdict.subject.property_id}: {verdict.reason}",
         remedy="name an entry that does",
     )
-
-
-def _trace(finding: Finding, evidence: Evidence, verdict: Verdict) -> Iterator[str]:
-    if verdict.counterexample is None:
-        raise BadInputError(
-            f"the finding {finding.id!r}: {evidence.entry!r} is expected to be refuted, and is not",
-            remedy="run  tidemark verify --only " + evidence.entry,
-        )
-    yield ""
-    yield f"The shortest run of `{evidence.entry}`:"
-    yield ""
-    yield "```"
-    yield trace_text(verdict.counterexample, limit=200)
-    yield "```"
 
 
 def books(manifests: Sequence[Manifest]) -> list[Book]:

@@ -21,11 +21,19 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
 from tidemark.checks.report.forms.diagram import svg
 from tidemark.checks.report.forms.trace_text import start_text
 from tidemark.checks.report.matrix import matrix
-from tidemark.checks.report.page.findings import findings_with_runs
-from tidemark.checks.report.page.links import Links, has_expected_run, run_anchor, run_link, runs_page
-from tidemark.checks.report.page.rows import KINDS, lines, sections
-from tidemark.checks.report.page.runs import run_data
-from tidemark.checks.report.page.slips import slips
+from tidemark.checks.report.page.rows import (
+    KINDS,
+    Links,
+    findings_with_runs,
+    has_expected_run,
+    lines,
+    run_anchor,
+    run_data,
+    run_link,
+    runs_page,
+    sections,
+    slips,
+)
 from tidemark.checks.report.sources import entries, pieces
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, SourceNote
@@ -115,14 +123,7 @@ def page(
     graphs: Sequence[tuple[str, str]] = (),
     here: Path = HERE,
 ) -> str:
-    """The index as text.
-
-    Args:
-        result: the run.
-        pictures: of channels: titles and SVG texts.
-        graphs: of small state spaces: names of instances and SVG texts.
-        here: folder of the page, from which its links lead.
-    """
+    """The index as text. ``graphs``: of small state spaces: names of instances and SVG texts."""
     arranged = matrix(result)
     killed, due = result.mutants()
     links = Links(here, result.places)

@@ -65,12 +65,8 @@ def find_java(
 ) -> Java:
     """The first Java that can run Spark.
 
-    Args:
-        environ: where JAVA_HOME, PATH and TIDEMARK_NO_BUNDLED_JAVA are looked up.
-        bundled: gives the runtime to fall back to.
-
-    Raises:
-        MissingJavaError: nothing usable; the message lists what was looked at.
+    ``environ``: where JAVA_HOME, PATH and TIDEMARK_NO_BUNDLED_JAVA are looked up. Raises MissingJavaError:
+    nothing usable; the message lists what was looked at.
     """
     refused: list[str] = []
     for origin, executable in _candidates(environ, bundled, refused):

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tidemark.checks.spark.planning.cost import Cost, sample
-from tidemark.checks.spark.planning.forecast import outlook
+from tidemark.checks.spark.planning.cost import Cost, outlook, sample
 from tidemark.checks.spark.planning.history import FOLDER, History
 from tidemark.checks.spark.search.breadth_first import HANDOVER, Round, RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY

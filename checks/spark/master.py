@@ -67,9 +67,8 @@ class Master:
 def parse_master(url: str, *, environ: Mapping[str, str] = os.environ) -> Master:
     """Read the address of a master.
 
-    Raises:
-        MalformedMasterError: the text has none of the known forms.
-        UnreachableMasterError: ``yarn`` without a configuration that says where it is.
+    Raises MalformedMasterError: the text has none of the known forms; UnreachableMasterError: ``yarn``
+    without a configuration that says where it is.
     """
     if _LOCAL.fullmatch(url) or _LOCAL_CLUSTER.fullmatch(url):
         return Master(url=url)
@@ -94,8 +93,7 @@ def parse_master(url: str, *, environ: Mapping[str, str] = os.environ) -> Master
 def require_reachable(master: Master, *, seconds: float = CONNECT_SECONDS) -> None:
     """Return when one address of the master accepts a connection, or when there is none to try.
 
-    Raises:
-        UnreachableMasterError: all addresses refused, or did not answer within ``seconds`` each.
+    Raises UnreachableMasterError: all addresses refused, or did not answer within ``seconds`` each.
     """
     failures = []
     for host, port in master.hosts:

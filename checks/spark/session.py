@@ -201,7 +201,18 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
     for name in ("local", "warehouse"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     (folder / "log4j2.properties").write_text(_QUIET_LOG.format(level=options.log_level.lower()))
-    _set_environment(master, private_home(java, folder=folder))
+    # What the JVM and the Python workers inherit. The JVM reads it when it starts, so it is set before.
+    home = private_home(java, folder=folder)
+    os.environ["JAVA_HOME"] = str(home)
+    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    if master.on_loopback:
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
+        _make_importable(Path.cwd())
+    else:
+        # Another machine may have its Python elsewhere.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYTHONHASHSEED", "0")
 
     import pyspark
     from pyspark.errors import PySparkException, PySparkRuntimeError
@@ -219,7 +230,17 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
     except (PySparkException, PySparkRuntimeError, Py4JError, OSError) as error:
         raise _start_error(master, java, error) from error
     if not master.is_local:
-        _wait_for_executor(session, master, seconds=options.executor_seconds)
+        # Without this a cluster that has no worker to give makes the first job wait for ever.
+        context = session.sparkContext._jsc.sc()  # noqa: SLF001 - Python has no other way to ask
+        deadline = time.monotonic() + options.executor_seconds
+        # The driver itself is one entry.
+        while context.getExecutorMemoryStatus().size() < 2:
+            if time.monotonic() > deadline:
+                session.stop()
+                raise UnreachableMasterError(
+                    master.url, f"no executor registered within {options.executor_seconds:g} s"
+                )
+            time.sleep(0.2)
     if not master.on_loopback:
         session.sparkContext.addPyFile(str(code_zip(folder=folder)))
     return session
@@ -240,35 +261,19 @@ def _start_submitted(master: str | None, *, folder: Path) -> SparkSession:
             remedy="name the master once, for spark-submit",
         )
     if ROOT.is_dir():  # else this code came in a zip itself, which executors have too
-        _add_code(session, code_zip(folder=folder))
+        # Send the code, unless spark-submit did. Raises BadInputError if it sent other code than this.
+        code = code_zip(folder=folder)
+        sent = [Path(name).name for name in (session.conf.get("spark.submit.pyFiles", "") or "").split(",")]
+        other = [name for name in sent if name.startswith("tidemark-") and name != code.name]
+        if other:
+            session.stop()
+            raise BadInputError(
+                f"{other[0]} is not this code, which is {code.name}",
+                remedy="run  tidemark spark package  again",
+            )
+        if code.name not in sent:
+            session.sparkContext.addPyFile(str(code))
     return session
-
-
-def _add_code(session: SparkSession, code: Path) -> None:
-    """Send the code, unless spark-submit did. Raises BadInputError if it sent other code than this."""
-    sent = [Path(name).name for name in (session.conf.get("spark.submit.pyFiles", "") or "").split(",")]
-    other = [name for name in sent if name.startswith("tidemark-") and name != code.name]
-    if other:
-        session.stop()
-        raise BadInputError(
-            f"{other[0]} is not this code, which is {code.name}", remedy="run  tidemark spark package  again"
-        )
-    if code.name not in sent:
-        session.sparkContext.addPyFile(str(code))
-
-
-def _set_environment(master: Master, home: Path) -> None:
-    """What the JVM and the Python workers inherit. The JVM reads it when it starts, so it is set before."""
-    os.environ["JAVA_HOME"] = str(home)
-    os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    if master.on_loopback:
-        os.environ["PYSPARK_PYTHON"] = sys.executable
-        os.environ["SPARK_LOCAL_IP"] = _LOOPBACK
-        _make_importable(Path.cwd())
-    else:
-        # Another machine may have its Python elsewhere.
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYTHONHASHSEED", "0")
 
 
 def _make_importable(folder: Path) -> None:
@@ -288,18 +293,6 @@ def _start_error(master: Master, java: Java, error: Exception) -> MissingToolErr
         f"Spark did not start with Java {java.version} ({java.origin}: {java.executable}): {first_line}",
         remedy="look at the lines that Spark printed above; `tidemark doctor` says what this machine lacks",
     )
-
-
-def _wait_for_executor(session: SparkSession, master: Master, *, seconds: float) -> None:
-    """Without this a cluster that has no worker to give makes the first job wait for ever."""
-    context = session.sparkContext._jsc.sc()  # noqa: SLF001 - Python has no other way to ask
-    deadline = time.monotonic() + seconds
-    # The driver itself is one entry.
-    while context.getExecutorMemoryStatus().size() < 2:
-        if time.monotonic() > deadline:
-            session.stop()
-            raise UnreachableMasterError(master.url, f"no executor registered within {seconds:g} s")
-        time.sleep(0.2)
 
 
 def _quoted(path: Path) -> str:

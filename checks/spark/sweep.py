@@ -8,17 +8,51 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from tidemark.checks.spark.names import named, unless_ended
+from py4j.protocol import Py4JError
+from pyspark import SparkContext
+from pyspark.errors import PySparkException
+from pyspark.traceback_utils import SCCallSiteSync
+
 from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.spec.language.references import load_callable
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
+
+
+class _CallSite(SCCallSiteSync):
+    """Spark takes the name of a stage from the place of the call; the outermost place wins."""
+
+    def __init__(self, context: SparkContext, text: str) -> None:
+        super().__init__(context)  # type: ignore[no-untyped-call]
+        self._call_site = text
+
+
+@contextmanager
+def named(context: SparkContext, job: str, *, stage: str = "") -> Iterator[None]:
+    """Name the jobs started inside, and the stages made inside (like the job, unless given)."""
+    context.setLocalProperty("spark.job.description", job)
+    site = _CallSite(context, stage or job)
+    site.__enter__()  # type: ignore[no-untyped-call]
+    try:
+        yield
+    finally:
+        with unless_ended():
+            site.__exit__(None, None, None)  # type: ignore[no-untyped-call]
+            context.setLocalProperty("spark.job.description", None)  # type: ignore[arg-type]
+
+
+def unless_ended() -> suppress:
+    """For what is tidied up in a session: a signal that stops us may have ended Spark as well, and its error
+    must not take the place of the stop.
+    """
+    return suppress(Py4JError, PySparkException, OSError)
+
 
 T = TypeVar("T")
 
@@ -44,19 +78,9 @@ def run_many(
     """Apply a function to every item, each in a task of its own; the results are in the order of the items.
 
     They depend neither on the order in which tasks end nor on a task that runs twice, provided that the
-    function depends on its argument only.
-
-    Args:
-        spark: the session.
-        items: picklable and small: each is sent with its task.
-        function: ``module:function`` of one argument, importable on the executors; its result is picklable.
-        name: what Spark's pages call the job.
-        unit: what an item is, in the plural.
-        progress: told how many items are done.
-
-    Raises:
-        ReferenceNotFoundError: the function cannot be found.
-        SweepError: it raised; of several items, the first in order is named.
+    function depends on its argument only. ``function``: ``module:function`` of one argument, importable on
+    the executors; its result is picklable. Raises ReferenceNotFoundError: the function cannot be found;
+    SweepError: it raised; of several items, the first in order is named.
     """
     find(function)
     if not items:

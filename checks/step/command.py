@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from tidemark.checks.explore.replay import run_of
-from tidemark.checks.explore.token import is_run_token, parse_token
+from tidemark.checks.explore.replay import is_run_token, parse_token, run_of
 from tidemark.checks.inputs.instances import chosen_instance
 from tidemark.checks.inputs.manifests import loaded
 from tidemark.checks.inputs.manifests import manifests as read

@@ -5,15 +5,103 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from tidemark.checks.report.forms.trace_text import field_text
-from tidemark.checks.step.expression import evaluate
 from tidemark.checks.step.session import Session
 from tidemark.checks.verdicts.counterexample import show
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.trace import counterexample
-from tidemark.models.interpreted.interpreter import Step, Transition
+from tidemark.models.interpreted.evaluate import Env, State
+from tidemark.models.interpreted.interpreter import Interpreter, Step, Transition
+from tidemark.spec import language
+from tidemark.spec.language.errors import SpecError
+from tidemark.spec.language.expr import Const, Expr
+from tidemark.spec.language.protocol import declared_by, resolve
+from tidemark.spec.language.spec import Property
+from tidemark.spec.language.terms import Term
+from tidemark.spec.language.tracing import view_of
+from tidemark.spec.language.types import MapType, SortType, Type
+
+_REMEDY = "write it as in a property of the protocol, for example  s.saved >= 1  or  s.given[2]"
+
+
+class _Open(Term):
+    """A value beside which an element of a sort may be written as its number: ``s.holder[0]``."""
+
+    __slots__ = ()
+    __hash__ = None
+
+    def __getitem__(self, keys: Any) -> Term:
+        kind = self.expr.type
+        items = keys if isinstance(keys, tuple) else (keys,)
+        if isinstance(kind, MapType) and len(kind.keys) == len(items):
+            items = tuple(_element(item, key) for item, key in zip(items, kind.keys, strict=True))
+        return _Open(super().__getitem__(items).expr)
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        return super().__eq__(_element(other, self.expr.type))
+
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]
+        return super().__ne__(_element(other, self.expr.type))
+
+
+def _element(value: Any, kind: Type) -> Any:
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return Term(Const(kind, value)) if is_number and isinstance(kind, SortType) else value
+
+
+class _View:
+    """The state, with its variables open to numbers for elements."""
+
+    def __init__(self, view: Any) -> None:
+        self._view = view
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._view, name)
+        return _Open(found.expr) if isinstance(found, Term) else found
+
+
+def evaluate(interpreter: Interpreter, state: State, text: str) -> str:
+    """The value of an expression of the specification language; ``s`` is the state, variables and types may
+    also be written without it. Elements of a sort are written as their numbers.
+
+    Raises BadInputError: no such expression, or it has no value here.
+    """
+    protocol = resolve(interpreter.instance.protocol)
+    view = _View(view_of(protocol, declared_by(protocol)))
+    names = {name: getattr(language, name) for name in language.__all__}
+    names |= {name: getattr(view, name) for name in declared_by(protocol).names()}
+    try:
+        # The user's own text at the user's own terminal, as in a debugger.
+        found: Any = eval(text, names | {"s": view, "self": view})  # noqa: S307
+    except SpecError as error:
+        raise BadInputError(f"{text}: {error.problem}", remedy=error.remedy) from error
+    except Exception as error:
+        raise BadInputError(f"{text}: {type(error).__name__}: {error}", remedy=_REMEDY) from error
+    if not isinstance(found, Term):
+        return str(found)
+    return _value(interpreter, state, found.expr)
+
+
+def _value(interpreter: Interpreter, state: State, expr: Expr) -> str:
+    instance = interpreter.instance
+    asked = Property("asked", "invariant", expr, "", "")
+    raw = replace(instance.traced(), actions=(), assumptions=(), initially=(), properties=(asked,))
+    maps = {variable.name for variable in raw.constants if isinstance(variable.type, MapType)}
+    given = {name: value for name, value in instance.constants.items() if name not in maps}
+    expr = raw.with_options(given).properties[0].expr
+    if not isinstance(expr.type, MapType):
+        return _shown(interpreter.evaluate(expr, state))
+    values = interpreter.compiler.table(expr)(Env(state))
+    entries = zip(instance.entries(expr.type), values, strict=True)
+    return "\n".join(f"[{', '.join(map(str, at))}] {_shown(value)}" for at, value in entries)
+
+
+def _shown(value: Any) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
 
 Answer = Iterator[str]
 _CALL = re.compile(r"(?P<action>\w+)\s*(?:\((?P<brackets>[^()]*)\)|(?P<words>(?:\s+\S+)*))\s*")
@@ -61,7 +149,13 @@ class Commands:
             yield evaluate(self.session.interpreter, self.session.state, text[1:].strip())
             return
         if text.isdigit():
-            yield from self._take_number(int(text))
+            number = int(text)
+            found: list[Transition] = self.session.enabled()
+            if not 1 <= number <= len(found):
+                raise BadInputError(
+                    f"there is no step {number}", remedy=f"{len(found)} are enabled: see  enabled"
+                )
+            yield from self._take(found[number - 1].step)
             return
         try:
             name, *words = shlex.split(text)
@@ -91,14 +185,6 @@ class Commands:
         params = self.session.interpreter.spec.action(step.action).params
         given = ", ".join(f"{p.name}={show(value)}" for p, value in zip(params, step.args, strict=True))
         return f"{step.action}({given})" if given else step.action
-
-    def _take_number(self, number: int) -> Answer:
-        found: list[Transition] = self.session.enabled()
-        if not 1 <= number <= len(found):
-            raise BadInputError(
-                f"there is no step {number}", remedy=f"{len(found)} are enabled: see  enabled"
-            )
-        yield from self._take(found[number - 1].step)
 
     def _take(self, step: Step) -> Answer:
         before = self.session.state

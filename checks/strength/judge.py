@@ -12,10 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tidemark.checks.strength.lemmas import LemmaTrials
-from tidemark.checks.strength.liveness import LivenessTrials
 from tidemark.checks.strength.parts import Part
-from tidemark.checks.strength.trials import KINDS, Trials
+from tidemark.checks.strength.trials import KINDS, LemmaTrials, LivenessTrials, Trials
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context

@@ -28,10 +28,8 @@ NOTE = "queries to the specification answered again, the same replies: the explo
 def taken_over(reuse: Reuse | None, name: str, explore: Callable[[], list[Verdict]]) -> list[Verdict]:
     """The verdicts of ``explore``, or those of an earlier run to which the specification replies alike.
 
-    Args:
-        reuse: where they lie, and what they depend on beside the specification; None explores.
-        name: name of the entry.
-        explore: a function of what ``reuse`` represents and of the replies, alone.
+    ``reuse``: where they lie, and what they depend on beside the specification; None explores. ``explore``: a
+    function of what ``reuse`` represents and of the replies, alone.
     """
     if reuse is None:
         return explore()

@@ -31,9 +31,7 @@ def write_sealed(path: Path, body: str, *, version: int) -> None:
 def read_sealed(path: Path, *, version: int) -> str | None:
     """The text that was written; None if there is no file.
 
-    Raises:
-        DamagedError: it cannot be read, or its checksum is wrong.
-        ForeignError: it has another format.
+    Raises DamagedError: it cannot be read, or its checksum is wrong; ForeignError: it has another format.
     """
     try:
         text = path.read_text(encoding="utf-8")

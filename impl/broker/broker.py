@@ -17,20 +17,10 @@ from tidemark.impl.values.messages import ChannelMessage, Entry, Tick, decode_te
 
 
 class Broker:
-    """The logs of the physical channels in one directory. An ``EntryLog`` for readers.
+    """The logs of the physical channels in one directory. An ``EntryLog`` for readers."""
 
-    ``log_class``: the class of a channel's log.
-    """
-
-    def __init__(
-        self,
-        root: Path,
-        channels: Sequence[ChannelName],
-        *,
-        files: Files = SYSTEM_FILES,
-        log_class: type[ChannelLog] = ChannelLog,
-    ) -> None:
-        self.logs = {channel: log_class(root, channel, files=files) for channel in channels}
+    def __init__(self, root: Path, channels: Sequence[ChannelName], *, files: Files = SYSTEM_FILES) -> None:
+        self.logs = {channel: ChannelLog(root, channel, files=files) for channel in channels}
 
     async def start(self, spawn: Spawn) -> None:
         """Load the files, then write new entries."""

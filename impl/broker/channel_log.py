@@ -148,15 +148,12 @@ class ChannelLog:
                 raise CorruptDataError(
                     f"log {self._file} has place {entry.place} after {len(self.entries)}; restore it"
                 )
-            self._take_in(entry)
+            self.entries.append(entry)
+            self.coordinator = min(self.coordinator, entry.source)
+            if isinstance(entry.message, Tick):
+                self.last_tick = max(self.last_tick, entry.message.ts)
         self._grown.set()
         self._grown = asyncio.Event()
-
-    def _take_in(self, entry: Entry) -> None:
-        self.entries.append(entry)
-        self.coordinator = min(self.coordinator, entry.source)
-        if isinstance(entry.message, Tick):
-            self.last_tick = max(self.last_tick, entry.message.ts)
 
 
 def _line(entries: Sequence[Entry]) -> bytes:

@@ -6,26 +6,23 @@ import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec
 
 from tidemark.impl.broker.broker import CoordinatorStreams, ProxyStreams
-from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.foundation import Foundation
 from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.cluster.replicas import ReplicaSet
 from tidemark.impl.cluster.storage_side import StorageSide
-from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.host import ProxyHost
 from tidemark.impl.proxy.ports import ProxyPorts
-from tidemark.impl.proxy.proxy import Proxy, ProxyParts
+from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.reads import ReaderConfig
 from tidemark.impl.queries.reads import ChannelReads, HostNumbers
 from tidemark.impl.queries.requests import ChannelReader, ResultCollector
@@ -36,7 +33,7 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
 from tidemark.impl.rootcoord.ports import RootCoordPorts
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.rpc import Calls
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
@@ -61,16 +58,6 @@ def _outlives_its_proxy(change: Changing[P]) -> Changing[P]:
     return call
 
 
-@dataclass(frozen=True, kw_only=True)
-class ClusterParts:
-    """The classes of the parts; a variant replaces one of them by a subclass."""
-
-    data_node: DataNodeParts | None = None
-    proxy: ProxyParts | None = None
-    root_coord: RootCoordParts | None = None
-    log: type[ChannelLog] = ChannelLog
-
-
 class Cluster:
     """One process of a cluster. A failure in any role is the cluster's failure: the next process recovers.
 
@@ -78,13 +65,7 @@ class Cluster:
     changes: of metadata that are under way.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        config: ClusterConfig | None = None,
-        parts: ClusterParts | None = None,
-    ) -> None:
+    def __init__(self, root: Path, *, config: ClusterConfig | None = None) -> None:
         self.config = config if config is not None else ClusterConfig()
         self.directory = ClusterDirectory(root)
         self.supervisor = Supervisor()
@@ -92,7 +73,6 @@ class Cluster:
         self.hosts: list[ProxyHost] = []
         self.requests: list[ChannelReader] = []
         self.changes = Calls()
-        self._parts = parts if parts is not None else ClusterParts()
         self._stack = AsyncExitStack()
         self._loads = asyncio.Lock()
         """Held while a collection is loaded or released: the store has the last call to the nodes."""
@@ -102,13 +82,11 @@ class Cluster:
         self.directory.take()
         self._stack.callback(self.directory.give_back)
         foundation = self.foundation = Foundation(
-            self.directory, config=self.config, supervisor=self.supervisor, log_class=self._parts.log
+            self.directory, config=self.config, supervisor=self.supervisor
         )
         await foundation.start(self._stack)
         await self._start_root_coord()
-        storage = self.storage = StorageSide(
-            self.directory, foundation=foundation, config=self.config, parts=self._parts.data_node
-        )
+        storage = self.storage = StorageSide(self.directory, foundation=foundation, config=self.config)
         await storage.start(self._stack, supervisor=self.supervisor, take_number=self.catalog.take_number)
         self.replicas = ReplicaSet(
             coordinator=storage.coordinator, make=self._make_query_node, count=self.config.query_nodes
@@ -143,16 +121,13 @@ class Cluster:
         foundation = self.foundation
         streams = CoordinatorStreams(foundation.broker)
         seconds = self.config.tick_seconds
+        ddl = DdlSource(oracle=foundation.oracle, preemption=NoPreemption())
         self.root_coord = RootCoord(
             channels=self.config.channel_names,
             ports=RootCoordPorts(
-                oracle=foundation.oracle,
-                sessions=foundation.sessions,
-                ticks=streams,
-                clock=foundation.clock,
+                ddl=ddl, sessions=foundation.sessions, ticks=streams, clock=foundation.clock
             ),
             config=RootCoordConfig(ddl_tick_seconds=seconds, dummy_seconds=seconds),
-            parts=self._parts.root_coord,
         )
         await self.root_coord.start()
         self._stack.push_async_callback(self.root_coord.stop)
@@ -163,11 +138,10 @@ class Cluster:
         async def announce(channel: ChannelName, ts: Timestamp, text: str) -> None:
             await streams.append(DdlMessage(ts, channel, text))
 
-        assert isinstance(self.root_coord.ddl, DdlSource)
         self.caches = DirectProxyCaches(self.root_coord.sync)
         self.catalog = Catalog(
             store=store,
-            scheduler=self.root_coord.ddl.scheduler,
+            scheduler=ddl.scheduler,
             announce=announce,
             place=self._place,
             proxies=self.caches,
@@ -302,7 +276,7 @@ class Cluster:
                 metadata=metadata,
                 ids=foundation.ids,
             )
-            proxy = Proxy(source=source, ports=ports, config=config, parts=self._parts.proxy)
+            proxy = Proxy(source=source, ports=ports, config=config)
             self.caches.add(source, proxy.meta)
             return proxy
 

@@ -6,7 +6,6 @@ from contextlib import AsyncExitStack
 from functools import partial
 
 from tidemark.impl.broker.broker import Broker
-from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.broker.etcd_sessions import EtcdSessions
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.cluster.config import ClusterConfig
@@ -33,16 +32,9 @@ _LOOK_SECONDS = 0.002
 class Foundation:
     """Oracles, broker and sessions of one process. Its directory is locked: earlier processes have ended."""
 
-    def __init__(
-        self,
-        directory: ClusterDirectory,
-        *,
-        config: ClusterConfig,
-        supervisor: Supervisor,
-        log_class: type[ChannelLog] = ChannelLog,
-    ) -> None:
+    def __init__(self, directory: ClusterDirectory, *, config: ClusterConfig, supervisor: Supervisor) -> None:
         self.clock = AsyncioClock()
-        self.broker = Broker(directory.logs, config.channel_names, log_class=log_class)
+        self.broker = Broker(directory.logs, config.channel_names)
         self.sessions = self._make_sessions(directory, config)
         self._supervisor = supervisor
         self._stores = {

@@ -19,7 +19,7 @@ from tidemark.impl.datacoord.flush_service import FlushService, FlushServiceConf
 from tidemark.impl.datacoord.garbage import FileReaders, GarbageCollector
 from tidemark.impl.datacoord.level_zero import LevelZeroCompactor
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
-from tidemark.impl.datanode.data_node import DataNode, DataNodeParts, DataNodePorts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.datanode.direct import DirectNodeClient
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.parquet_folder import ParquetFolder
@@ -32,16 +32,9 @@ DATA_NODE = "data-node-1"
 
 
 class StorageSide:
-    """Data coordinator and data node. ``parts``: the classes of the node's parts."""
+    """Data coordinator and data node."""
 
-    def __init__(
-        self,
-        directory: ClusterDirectory,
-        *,
-        foundation: Foundation,
-        config: ClusterConfig,
-        parts: DataNodeParts | None = None,
-    ) -> None:
+    def __init__(self, directory: ClusterDirectory, *, foundation: Foundation, config: ClusterConfig) -> None:
         self._meta = SqliteMetaStore(directory.meta)
         self.store = ParquetStore(directory.binlogs)
         self.coordinator = Coordinator(meta=self._meta)
@@ -60,7 +53,6 @@ class StorageSide:
                 checkpoint_interval_ts=config.checkpoint_ts,
                 checkpoint_tick_seconds=config.tick_seconds,
             ),
-            parts=parts,
         )
         self.compactor = LevelZeroCompactor(coordinator=self.coordinator, store=self.store)
         self._collector = GarbageCollector(

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datacoord.segment_allocation import SegmentAllocator
-from tidemark.impl.rootcoord.ports import Oracle
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, SegmentId
+from tidemark.impl.values.oracle import Oracle
 
 
 class CollectionFlush:

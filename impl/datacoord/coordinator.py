@@ -28,7 +28,6 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentId,
     SegmentRecord,
-    StartPosition,
     UpdateCheckpoints,
 )
 from tidemark.impl.values.messages import is_level_zero
@@ -130,15 +129,9 @@ class Coordinator:
         record = self._living(channel)
         if record.checkpoint != NO_CHECKPOINT:
             return EndPosition(record.checkpoint)
-        positions = self._positions(channel)
-        return EndPosition(self._earliest(positions) if positions else record.begins)
-
-    def _positions(self, channel: ChannelName) -> list[Timestamp]:
-        known = [record.position() for record in self.segments_of(channel) if not record.dropped]
-        return [position.ts for position in known if position is not None]
-
-    def _earliest(self, positions: Sequence[Timestamp]) -> Timestamp:
-        return min(positions)
+        known = [segment.position() for segment in self.segments_of(channel) if not segment.dropped]
+        positions = [position.ts for position in known if position is not None]
+        return EndPosition(min(positions, default=record.begins))
 
     async def save_binlog_paths(self, request: SaveBinlogPaths) -> SaveOutcome:
         """Record a binlog with its segment's position and end, once for repeated calls."""
@@ -149,7 +142,12 @@ class Coordinator:
             record = self.segments.get(
                 request.segment_id, SegmentRecord(segment_id=request.segment_id, channel=request.channel)
             )
-            after = self._with_end(self._with_rows(record, request), request)
+            # A last task without new rows ends its segment all the same.
+            after = replace(
+                self._with_rows(record, request),
+                flushed=record.flushed or request.flushed,
+                dropped=record.dropped or request.dropped,
+            )
             if after == record:
                 return SaveOutcome.ALREADY_RECORDED
             await self._save_segment(after)
@@ -163,14 +161,9 @@ class Coordinator:
         """
         if self.channels[request.channel].checkpoint != NO_CHECKPOINT:
             return
-        for segment_id, begins in self._in_order(request.starts):
+        for segment_id, begins in sorted(request.starts, key=lambda told: told[1].ts):
             if segment_id not in self.segments:
                 await self._save_segment(SegmentRecord(segment_id, request.channel, begins=begins))
-
-    def _in_order(
-        self, starts: Iterable[tuple[SegmentId, StartPosition]]
-    ) -> list[tuple[SegmentId, StartPosition]]:
-        return sorted(starts, key=lambda told: told[1].ts)
 
     def _owner_may_write(self, channel: ChannelName, owner: Owner) -> bool:
         """Only the incarnation that recovered the channel last: an earlier one would store rows twice."""
@@ -180,24 +173,11 @@ class Coordinator:
         return record.assigned_to == owner.node_id and record.term == owner.term
 
     def _with_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        if not self._brings_rows(record, request):
+        """A segment's positions grow from task to task: an old one is a repetition."""
+        if record.flushed or record.dropped or request.position.ts <= record.dml_position.ts:
             return record
         binlogs = record.binlogs if request.binlog is None else (*record.binlogs, request.binlog)
         return replace(record, dml_position=request.position, binlogs=binlogs)
-
-    def _brings_rows(self, record: SegmentRecord, request: SaveBinlogPaths) -> bool:
-        """A segment's positions grow from task to task: an old one is a repetition."""
-        if record.flushed or record.dropped:
-            return False
-        return request.position.ts > record.dml_position.ts
-
-    def _with_end(self, record: SegmentRecord, request: SaveBinlogPaths) -> SegmentRecord:
-        """The record with the request's mark. A last task without new rows ends its segment all the same."""
-        return replace(
-            record,
-            flushed=record.flushed or request.flushed,
-            dropped=record.dropped or request.dropped,
-        )
 
     async def update_channel_checkpoints(self, request: UpdateCheckpoints) -> None:
         """Raise checkpoints. Others' positions and smaller ones are left out, and the call succeeds."""
@@ -210,16 +190,10 @@ class Coordinator:
             await self._save_channels(accepted)
 
     def _accepts(self, reported: ChannelPosition) -> bool:
-        if not self._owner_may_checkpoint(reported.channel, reported.owner):
+        """From the assigned node in any incarnation: its durable rows stay durable."""
+        record = self.channels.get(reported.channel)
+        if record is None or record.assigned_to != reported.owner.node_id:
             return False
-        return self._accepts_checkpoint(self.channels[reported.channel], reported)
-
-    def _owner_may_checkpoint(self, channel: ChannelName, owner: Owner) -> bool:
-        """The assigned node in any incarnation: its durable rows stay durable."""
-        record = self.channels.get(channel)
-        return record is not None and record.assigned_to == owner.node_id
-
-    def _accepts_checkpoint(self, record: ChannelRecord, reported: ChannelPosition) -> bool:
         return reported.position.ts > record.checkpoint
 
     async def request_flush(
@@ -328,11 +302,8 @@ class Coordinator:
         """
         async with self.lock.holding("coordinator.lock"):
             record = self._living(channel)
-            if self._accepts_first(record):
+            if record.checkpoint == NO_CHECKPOINT:
                 await self._save_channel(replace(record, checkpoint=record.begins))
-
-    def _accepts_first(self, record: ChannelRecord) -> bool:
-        return record.checkpoint == NO_CHECKPOINT
 
     async def _make_channel(
         self, channel: ChannelName, begins: EndPosition, *, checkpoint: Timestamp

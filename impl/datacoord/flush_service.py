@@ -10,7 +10,7 @@ from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Clock, DataNodeClient
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName, FlushRequest, SegmentId
+from tidemark.impl.types import ChannelName, SegmentId
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,12 +66,9 @@ class FlushService:
             for channel in sorted(self._coordinator.channels):
                 for request in self._coordinator.channel(channel).flush_requests:
                     flushes.create_task(
-                        self._until_confirmed(channel, request.flush_ts, self._segments_of(request)),
+                        self._until_confirmed(channel, request.flush_ts, request.segments),
                         name=f"resumed flush of {channel} up to {request.flush_ts}",
                     )
-
-    def _segments_of(self, request: FlushRequest) -> Sequence[SegmentId]:
-        return request.segments
 
     async def _tell_node(
         self, channel: ChannelName, flush_ts: Timestamp, segments: Sequence[SegmentId]

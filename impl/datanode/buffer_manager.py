@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tidemark.impl.datanode.policies import MemoryPressure
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
@@ -48,13 +46,9 @@ class BufferManager:
         return buffer
 
     def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
-        """Ask that every row up to ``flush_ts`` becomes durable soon."""
+        """Ask that every row up to ``flush_ts`` becomes durable soon. Requests may arrive out of order."""
         buffer = self.get(channel)
-        buffer.flush_ts = self._merge_flush_ts(buffer.flush_ts, flush_ts)
-
-    def _merge_flush_ts(self, pending: Timestamp, asked: Timestamp) -> Timestamp:
-        """Requests may arrive out of order: the later timestamp covers both."""
-        return max(pending, asked)
+        buffer.flush_ts = max(buffer.flush_ts, flush_ts)
 
     def seal_segment(self, channel: ChannelName, segment_id: SegmentId, *, expires: Timestamp) -> bool:
         """Let the segment be flushed. No row after ``expires`` is ever allocated to it.
@@ -76,13 +70,9 @@ class BufferManager:
         checkpoint = buffer.get_checkpoint()
         self.reading[channel] = checkpoint
         await self._preemption.point("tt.read_flush_ts")
-        need_update = self._needs_update(checkpoint, buffer.flush_ts)
         self.reading.pop(channel, None)
-        return checkpoint, need_update
-
-    def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
-        """A checkpoint equal to the flush timestamp covers it already."""
-        return flush_ts != NO_FLUSH and checkpoint.ts >= flush_ts
+        # A checkpoint equal to the flush timestamp covers it already.
+        return checkpoint, buffer.flush_ts != NO_FLUSH and checkpoint.ts >= buffer.flush_ts
 
     async def notify_checkpoint_updated(self, call: CheckpointCall) -> None:
         """The coordinator has answered a checkpoint call: clear a flush timestamp strictly below it."""
@@ -93,27 +83,17 @@ class BufferManager:
         call.saw_flush_ts = buffer.flush_ts
         call.stage = CallStage.READ
         await self._preemption.point("notify.clear")
-        self._after_flush_ts_read(buffer, call)
-        call.stage = CallStage.CLEARED
-
-    def _after_flush_ts_read(self, buffer: WriteBuffer, call: CheckpointCall) -> None:
-        """Clear the flush timestamp that was read, unless another request has replaced it since."""
-        if self._should_reset(call.position, call.saw_flush_ts) and buffer.flush_ts == call.saw_flush_ts:
+        # Unless another request has replaced it since.
+        if call.position.ts > call.saw_flush_ts and buffer.flush_ts == call.saw_flush_ts:
             buffer.flush_ts = NO_FLUSH
-
-    def _should_reset(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
-        """Whether the acknowledged checkpoint ends the pending flush."""
-        return flush_ts != NO_FLUSH and checkpoint.ts > flush_ts
-
-    def _biggest(self, held: Mapping[ChannelName, int]) -> ChannelName:
-        return max(sorted(held), key=lambda channel: held[channel])
+        call.stage = CallStage.CLEARED
 
     def check_memory(self) -> SyncTask | None:
         """Above the watermark, sync the oldest buffer of the channel that holds most."""
         held = {channel: buffer.memory_bytes() for channel, buffer in self.buffers.items()}
         if sum(held.values()) <= self._memory_watermark_bytes:
             return None
-        buffer = self.buffers[self._biggest(held)]
+        buffer = self.buffers[max(sorted(held), key=lambda channel: held[channel])]
         segment_id = buffer.oldest_buffered_segment()
         if segment_id is None:
             return None

@@ -63,30 +63,13 @@ class CheckpointUpdater:
         self._preemption = preemption
         self._config = config
 
-    async def add_task(self, task: CheckpointTask) -> None:
-        """Queue a checkpoint, merged with the pending one of its channel.
-
-        One section: between the look-up and the replacement no clean-up can run. It is a coroutine because
-        the original can be preempted here, and a variant of it may want to be.
-        """
-        pending = self.tasks.get(task.channel)
-        if pending is None:
-            self.tasks[task.channel] = task
-        elif self._replaces(task, pending):
-            self.tasks[task.channel] = self._merge(task, pending)
-        if task.flush:
-            self._trigger()
-
-    def _replaces(self, task: CheckpointTask, pending: CheckpointTask) -> bool:
-        """Newer, or a flush now waits for it."""
-        return pending.position.ts < task.position.ts or (task.flush and not pending.flush)
-
-    def _merge(self, task: CheckpointTask, pending: CheckpointTask) -> CheckpointTask:
+    def add_task(self, task: CheckpointTask) -> None:
+        """Queue a checkpoint, merged with the pending one of its channel."""
+        pending = self.tasks.get(task.channel, task)
         position = max(task.position, pending.position, key=lambda position: position.ts)
-        return replace(task, position=position, flush=task.flush or pending.flush)
-
-    def _trigger(self) -> None:
-        self.signal.set()
+        self.tasks[task.channel] = replace(task, position=position, flush=task.flush or pending.flush)
+        if task.flush:
+            self.signal.set()
 
     def forget(self, channel: ChannelName) -> None:
         """The channel was dropped: its pending checkpoint must not be reported any more."""
@@ -96,7 +79,7 @@ class CheckpointUpdater:
         """Send all pending tasks, each ``checkpoint_tick_seconds``. Ends by cancellation."""
         while True:
             await self._clock.sleep(self._config.checkpoint_tick_seconds)
-            await self._run_round(self._take_all)
+            await self._run_round(lambda: list(self.tasks.values()))
 
     async def run_signal(self) -> None:
         """Send the tasks of flushes, at each signal. Ends by cancellation."""
@@ -113,9 +96,6 @@ class CheckpointUpdater:
                 await self._preemption.point("updater.next_round")
             await self._update(take())
 
-    def _take_all(self) -> list[CheckpointTask]:
-        return list(self.tasks.values())
-
     def _take_flagged(self) -> list[CheckpointTask]:
         """Answer the signal: the urgent tasks lose their mark. If the call fails, the timer repeats it."""
         self.signal.clear()
@@ -128,25 +108,22 @@ class CheckpointUpdater:
 
     async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
         """Report the tasks in batches, a limited number of batches at a time; then clean up."""
-        parallel, batches = self._config.max_parallel_rpcs, self._batches(tasks)
+        parallel, size = self._config.max_parallel_rpcs, self._config.max_positions_per_rpc
+        batches = [tasks[at : at + size] for at in range(0, len(tasks), size)]
         finished: list[CheckpointCall] = []
         for at in range(0, len(batches), parallel):
-            for calls in await self._send_parallel(batches[at : at + parallel]):
-                finished.extend(calls)
+            finished += await self._send_parallel(batches[at : at + parallel])
         if finished:
             await self._preemption.point("updater.clean_up")
         for call in finished:
             self._clean_up(call)
 
-    def _batches(self, tasks: Sequence[CheckpointTask]) -> list[Sequence[CheckpointTask]]:
-        size = self._config.max_positions_per_rpc
-        return [tasks[at : at + size] for at in range(0, len(tasks), size)]
-
-    async def _send_parallel(self, batches: Sequence[Sequence[CheckpointTask]]) -> list[list[CheckpointCall]]:
+    async def _send_parallel(self, batches: Sequence[Sequence[CheckpointTask]]) -> list[CheckpointCall]:
         """Send the batches at the same time. A single one is sent at once, without a task of its own."""
         if len(batches) == 1:
-            return [await self._send(batches[0])]
-        return list(await asyncio.gather(*(self._send(batch) for batch in batches)))
+            return await self._send(batches[0])
+        sent = await asyncio.gather(*(self._send(batch) for batch in batches))
+        return [call for calls in sent for call in calls]
 
     async def _send(self, batch: Sequence[CheckpointTask]) -> list[CheckpointCall]:
         """One call. Returns the acknowledged tasks; none after a failure, and the tasks stay."""
@@ -155,7 +132,10 @@ class CheckpointUpdater:
             self.in_flight[call.channel] = call
         try:
             await self._coordinator.update_channel_checkpoints(
-                self._request(calls), deadline=self._config.checkpoint_rpc_timeout
+                UpdateCheckpoints(
+                    tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
+                ),
+                deadline=self._config.checkpoint_rpc_timeout,
             )
         except RpcError:
             for call in calls:
@@ -166,11 +146,6 @@ class CheckpointUpdater:
         for task, call in zip(batch, calls, strict=True):
             await task.callback(call)
         return calls
-
-    def _request(self, calls: Sequence[CheckpointCall]) -> UpdateCheckpoints:
-        return UpdateCheckpoints(
-            positions=tuple(ChannelPosition(call.channel, call.position, call.owner) for call in calls)
-        )
 
     def _clean_up(self, call: CheckpointCall) -> None:
         """Drop the pending task unless it has moved beyond the acknowledged position."""

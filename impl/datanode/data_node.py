@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,7 +11,7 @@ from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
 from tidemark.impl.datanode.metacache import MetaCache
 from tidemark.impl.datanode.pipeline import ChannelPipeline
-from tidemark.impl.datanode.policies import SyncPolicy, default_policies
+from tidemark.impl.datanode.policies import default_policies
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.time_tick_node import TimeTickNode
@@ -34,18 +34,6 @@ class DataNodePorts:
     preemption: Preemption = field(default_factory=NoPreemption)
 
 
-@dataclass(frozen=True, kw_only=True)
-class DataNodeParts:
-    """The classes of the parts; a variant of the node replaces one of them by a subclass."""
-
-    write_buffer: type[WriteBuffer] = WriteBuffer
-    policies: Callable[[DataNodeConfig], Sequence[SyncPolicy]] = default_policies
-    sync_manager: type[SyncManager] = SyncManager
-    buffer_manager: type[BufferManager] = BufferManager
-    time_tick_node: type[TimeTickNode] = TimeTickNode
-    recovery_filter: type[RecoveryFilter] = RecoveryFilter
-
-
 class DataNode:
     """Serves channels: consumes their logs, syncs their rows, reports their checkpoints.
 
@@ -59,13 +47,7 @@ class DataNode:
     """
 
     def __init__(
-        self,
-        *,
-        node_id: str,
-        session: int = 0,
-        ports: DataNodePorts,
-        config: DataNodeConfig,
-        parts: DataNodeParts | None = None,
+        self, *, node_id: str, session: int = 0, ports: DataNodePorts, config: DataNodeConfig
     ) -> None:
         self.node_id = node_id
         self.session = session
@@ -73,11 +55,10 @@ class DataNode:
         self.pipelines: dict[ChannelName, ChannelPipeline] = {}
         self._ports = ports
         self._config = config
-        self._parts = parts if parts is not None else DataNodeParts()
-        self.buffers = self._parts.buffer_manager(
+        self.buffers = BufferManager(
             preemption=ports.preemption, memory_watermark_bytes=config.memory_watermark_bytes
         )
-        self.sync_manager = self._parts.sync_manager(
+        self.sync_manager = SyncManager(
             store=ports.store,
             coordinator=ports.coordinator,
             clock=ports.clock,
@@ -121,17 +102,17 @@ class DataNode:
         return pipeline
 
     def _build_pipeline(self, answer: RecoveryAnswer) -> ChannelPipeline:
-        write_buffer = self._parts.write_buffer(
+        write_buffer = WriteBuffer(
             channel=answer.channel,
             owner=answer.owner,
             seek=answer.seek,
             metacache=MetaCache(answer.segments),
-            policies=self._parts.policies(self._config),
+            policies=default_policies(self._config),
             submit=self.sync_manager.submit,
             preemption=self._ports.preemption,
             tells_starts=answer.asks_starts,
         )
-        time_tick_node = self._parts.time_tick_node(
+        time_tick_node = TimeTickNode(
             channel=answer.channel,
             owner=answer.owner,
             buffers=self.buffers,
@@ -142,7 +123,7 @@ class DataNode:
         return ChannelPipeline(
             channel=answer.channel,
             log=self._ports.log,
-            recovery_filter=self._parts.recovery_filter(answer.recorded_positions()),
+            recovery_filter=RecoveryFilter(answer.recorded_positions()),
             write_buffer=write_buffer,
             time_tick_node=time_tick_node,
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from tidemark.impl.errors import SegmentMissingError
 from tidemark.impl.types import SegmentId, SegmentPhase, SegmentRecord
 
 
@@ -38,17 +37,6 @@ class MetaCache:
             return SegmentPhase.DROPPED
         return SegmentPhase.FLUSHED if record.flushed else SegmentPhase.GROWING
 
-    def find(self, segment_id: SegmentId) -> SegmentInfo | None:
-        """The segment, or None when it is unknown."""
-        return self.segments.get(segment_id)
-
-    def get(self, segment_id: SegmentId) -> SegmentInfo:
-        """The segment. Raises SegmentMissingError when it is unknown."""
-        info = self.segments.get(segment_id)
-        if info is None:
-            raise SegmentMissingError(f"segment {segment_id} is not in the metacache; recover its channel")
-        return info
-
     def find_or_create(self, segment_id: SegmentId) -> SegmentInfo:
         """The segment; a segment met for the first time begins as growing."""
         return self.segments.setdefault(segment_id, SegmentInfo(segment_id=segment_id))
@@ -61,13 +49,13 @@ class MetaCache:
 
     def start_flushing(self, segment_id: SegmentId) -> None:
         """Sealed -> flushing."""
-        info = self.get(segment_id)
+        info = self.segments[segment_id]
         if info.phase is SegmentPhase.SEALED:
             info.phase = SegmentPhase.FLUSHING
 
     def finish_flushing(self, segment_id: SegmentId) -> None:
         """Flushing -> flushed."""
-        self.get(segment_id).phase = SegmentPhase.FLUSHED
+        self.segments[segment_id].phase = SegmentPhase.FLUSHED
 
     def drop(self, segment_id: SegmentId) -> None:
         """The segment's partition was dropped: its buffer is synced once more, later rows are ignored."""

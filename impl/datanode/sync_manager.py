@@ -12,7 +12,7 @@ from functools import partial
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
-from tidemark.impl.errors import RpcError, SegmentMissingError, StoreError
+from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption
 from tidemark.impl.runtime import Spawn
 from tidemark.impl.types import SaveOutcome
@@ -56,9 +56,6 @@ class SyncManager:
 
     async def _run(self, task: SyncTask) -> None:
         """Upload, record, call back. Failures are retried until the node ends."""
-        if not task.sink.knows_segment(task.segment_id):
-            self._on_missing_segment(task)
-            return
         if task.rows:
             await self._upload(task)
         else:
@@ -67,14 +64,9 @@ class SyncManager:
         await self._preemption.point("sync.send_save")
         while not await self._save(task):
             await self._back_off(task)
-        self._finish(task)
-
-    def _on_missing_segment(self, task: SyncTask) -> None:
-        """The segment left the metacache while the task was queued: its rows are not known to be durable."""
-        raise SegmentMissingError(
-            f"sync task of segment {task.segment_id} at {task.position.ts} finds no such segment in the"
-            " metacache; its rows stay unrecorded, so recover the channel"
-        )
+        task.stage = SyncStage.FINISHED
+        task.sink.on_synced(task)
+        task.finished.set()
 
     async def _upload(self, task: SyncTask) -> None:
         while not await self._upload_once(task):
@@ -98,19 +90,11 @@ class SyncManager:
         except RpcError:
             task.stage = SyncStage.UPLOADED
             return False
-        if not self._counts_as_recorded(outcome):
+        # A refusal is no success: the channel may come back to this node.
+        if outcome not in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED):
             task.stage = SyncStage.UPLOADED
             return False
         return True
-
-    def _counts_as_recorded(self, outcome: SaveOutcome) -> bool:
-        """Whether the rows are recorded. A refusal is no success: the channel may come back to this node."""
-        return outcome in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)
-
-    def _finish(self, task: SyncTask) -> None:
-        task.stage = SyncStage.FINISHED
-        task.sink.on_synced(task)
-        task.finished.set()
 
     async def _back_off(self, task: SyncTask) -> None:
         """Pause before the next attempt, twice as long each time up to the limit."""

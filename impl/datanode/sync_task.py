@@ -31,9 +31,6 @@ class SyncStage(Enum):
 class SyncSink(Protocol):
     """The write buffer for its tasks."""
 
-    def knows_segment(self, segment_id: SegmentId) -> bool:
-        """Whether the segment is in the metacache."""
-
     def on_synced(self, task: SyncTask) -> None:
         """The task's rows are durable and recorded."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.checkpoint_updater import Callback, CheckpointTask, CheckpointUpdater
+from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.ports import Preemption
 from tidemark.impl.timestamp import Interval, Timestamp
-from tidemark.impl.types import ChannelName, Owner, Pack, Position
+from tidemark.impl.types import ChannelName, Owner, Pack
 
 
 class TimeTickNode:
@@ -50,26 +50,16 @@ class TimeTickNode:
             return
         await self._preemption.point("tt.read_checkpoint")
         checkpoint, need_update = await self._buffers.get_checkpoint(self.channel)
-        if pack.close or self._interval_passed(pack.end.ts):
-            await self._submit(checkpoint, now=pack.end.ts, flush=False)
-        elif need_update:
-            await self._submit(checkpoint, now=pack.end.ts, flush=True)
-
-    def _interval_passed(self, now: Timestamp) -> bool:
-        """Measured in message time: when ticks stop, intervals do not pass."""
-        return self.last_update is None or now - self.last_update >= self._checkpoint_interval_ts
-
-    async def _submit(self, checkpoint: Position, *, now: Timestamp, flush: bool) -> None:
+        now = pack.end.ts  # in message time: when ticks stop, intervals do not pass
+        passed = self.last_update is None or now - self.last_update >= self._checkpoint_interval_ts
+        if not (pack.close or passed or need_update):
+            return
         task = CheckpointTask(
             channel=self.channel,
             owner=self.owner,
             position=checkpoint,
-            flush=flush,
-            callback=self._callback_for(checkpoint),
+            flush=not (pack.close or passed),
+            callback=self._buffers.notify_checkpoint_updated,
         )
         self.last_update = now
-        await self._updater.add_task(task)
-
-    def _callback_for(self, _checkpoint: Position) -> Callback:
-        """The callback after the acknowledgement. It uses the position of the call, maybe a merged one."""
-        return self._buffers.notify_checkpoint_updated
+        self._updater.add_task(task)

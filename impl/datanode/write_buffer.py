@@ -119,12 +119,11 @@ class WriteBuffer:
 
     def sync_if_picked(self, segment_id: SegmentId, policy: SyncPolicy) -> SyncTask | None:
         """Yield the segment's buffer to a new sync task, if the policy picks it at this moment."""
-        info = self.metacache.find(segment_id)
-        if info is None or not policy.picks(self.view(segment_id)):
+        if not policy.picks(self.view(segment_id)):
             return None
         if policy.flushes:
             self.metacache.start_flushing(segment_id)
-        task = self._yield(info)
+        task = self._yield(self.metacache.segments[segment_id])
         self._submit(task)
         return task
 
@@ -138,7 +137,7 @@ class WriteBuffer:
 
     def view(self, segment_id: SegmentId) -> SegmentView:
         """The segment as a policy sees it."""
-        info = self.metacache.get(segment_id)
+        info = self.metacache.segments[segment_id]
         buffer = self.buffers.get(segment_id)
         return SegmentView(
             segment_id=segment_id,
@@ -176,23 +175,9 @@ class WriteBuffer:
         It stays at the earliest start of a buffer or of a sync in flight; without either, it is the end of
         the last pack.
         """
-        earliest = (self._earliest_buffered(), self._earliest_in_flight())
-        starts = [start for start in earliest if start is not None]
-        if not starts:
-            return self.consumed
-        return min(starts, key=lambda start: start.ts)
-
-    def _earliest_buffered(self) -> StartPosition | None:
-        starts = (buffer.start for buffer in self.buffers.values())
-        return min(starts, key=lambda start: start.ts, default=None)
-
-    def _earliest_in_flight(self) -> StartPosition | None:
-        """The earliest start of a task that was yielded and is not recorded yet."""
-        return min(self.in_flight.values(), key=lambda start: start.ts, default=None)
-
-    def knows_segment(self, segment_id: SegmentId) -> bool:
-        """Whether the segment is in the metacache."""
-        return self.metacache.find(segment_id) is not None
+        buffered = [buffer.start for buffer in self.buffers.values()]
+        starts: list[Position] = [*buffered, *self.in_flight.values()]
+        return min(starts, key=lambda start: start.ts, default=self.consumed)
 
     def on_synced(self, task: SyncTask) -> None:
         """The task's rows are durable and recorded: they no longer hold the checkpoint back."""
@@ -214,4 +199,4 @@ class WriteBuffer:
         """The channel is dropped: yield every buffer as the last sync of its segment."""
         for segment_id in sorted(self.buffers):
             self.metacache.drop(segment_id)
-            self._submit(self._yield(self.metacache.get(segment_id)))
+            self._submit(self._yield(self.metacache.segments[segment_id]))

@@ -101,14 +101,10 @@ class MetaCache:
             if not record.is_alias:
                 return record
             meant = await self.get(record.alias_of)
-            if self._is_meant(record, meant):
+            if meant.exists and meant.number == record.number:
                 return replace(meant, version=max(record.version, meant.version))
             if self.entries.get(name) is record:
                 del self.entries[name]
-
-    def _is_meant(self, alias: CollectionVersion, found: CollectionVersion) -> bool:
-        """Whether an alias has named the collection that was found under its name."""
-        return found.exists and found.number == alias.number
 
     async def _wait_for(self, flight: Flight) -> None:
         flight.waiting.append(_task())

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.proxy.config import ProxyConfig
@@ -12,20 +11,11 @@ from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.queues import CalledComponents, ProxyQueues, QueueKind
-from tidemark.impl.proxy.task_queue import DmlTaskQueue
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
 from tidemark.impl.proxy.values import DmlTask
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.report import SourceId
-
-
-@dataclass(frozen=True, kw_only=True)
-class ProxyParts:
-    """The classes of the parts; traces replace them by subclasses."""
-
-    queue: type[DmlTaskQueue] = DmlTaskQueue
-    ticker: type[ChannelsTimeTicker] = ChannelsTimeTicker
 
 
 class Proxy:
@@ -40,10 +30,7 @@ class Proxy:
         writes: the coordinator would not wait for them (hazard 10).
     """
 
-    def __init__(
-        self, *, source: SourceId, ports: ProxyPorts, config: ProxyConfig, parts: ProxyParts | None = None
-    ) -> None:
-        chosen = parts if parts is not None else ProxyParts()
+    def __init__(self, *, source: SourceId, ports: ProxyPorts, config: ProxyConfig) -> None:
         self.source = source
         self.serving = asyncio.Event()
         self.supervisor = Supervisor()
@@ -70,11 +57,10 @@ class Proxy:
             parallel=config.parallel_tasks,
             capacity=config.max_tasks,
             deadline=config.produce_timeout,
-            queue=chosen.queue,
         )
         self.queue = self.queues.queues[QueueKind.DML]
         self.scheduler = self.queues.schedulers[QueueKind.DML]
-        self.ticker = chosen.ticker(
+        self.ticker = ChannelsTimeTicker(
             queue=self.queue,
             oracle=ports.oracle,
             preemption=ports.preemption,

@@ -78,7 +78,6 @@ class ProxyQueues:
         parallel: int,
         capacity: int,
         deadline: float,
-        queue: type[DmlTaskQueue] = DmlTaskQueue,
     ) -> None:
         """``streams``: where the tasks of a queue are carried out. ``deadline``: of a call, in seconds."""
         self.mode = QueuesMode.OPEN
@@ -89,11 +88,8 @@ class ProxyQueues:
         self._entering = 0
         self._progress = asyncio.Event()
         self.queues = {
-            kind: queue(
-                oracle=oracle,
-                preemption=preemption,
-                capacity=capacity,
-                progress=self._progress,
+            kind: DmlTaskQueue(
+                oracle=oracle, preemption=preemption, capacity=capacity, progress=self._progress
             )
             for kind in streams
         }
@@ -103,14 +99,11 @@ class ProxyQueues:
                 streams=stream,
                 preemption=preemption,
                 spawn=spawn,
-                parallel=self._parallel(kind, parallel),
+                parallel=1 if kind is QueueKind.DDL else parallel,
                 produce_timeout=deadline,
             )
             for kind, stream in streams.items()
         }
-
-    def _parallel(self, kind: QueueKind, parallel: int) -> int:
-        return 1 if kind is QueueKind.DDL else parallel
 
     def start(self) -> None:
         """Start the loops that take tasks."""

@@ -74,7 +74,8 @@ class TaskScheduler:
         await self._preemption.point("task.finish")
         task.phase = TaskPhase.FINISHED
         task.answered.set()
-        await self._settle_all(task)
+        for channel in task.unknown():
+            task.outcomes[channel] = await self._streams.settle(task.message(channel))
         await self._preemption.point("task.pop")
         await self.queue.pop(task)
 
@@ -88,7 +89,3 @@ class TaskScheduler:
             task.outcomes[channel] = AppendOutcome.REFUSED
         else:
             task.outcomes[channel] = AppendOutcome.APPENDED
-
-    async def _settle_all(self, task: DmlTask) -> None:
-        for channel in task.unknown():
-            task.outcomes[channel] = await self._streams.settle(task.message(channel))

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from contextlib import AbstractAsyncContextManager
 
 from tidemark.impl.errors import CallerLeftError, ImplementationError, ProxyClosedError, QueueFullError
 from tidemark.impl.ports import Preemption
@@ -58,7 +57,7 @@ class DmlTaskQueue:
 
     async def enqueue(self, task: DmlTask) -> None:
         """Give a task its timestamp and its place. Raise QueueFullError, or the oracle's error."""
-        async with self._exclusively("queue.enqueue"):
+        async with self.stats_lock.holding("queue.enqueue"):
             self._admit(task)
             task.phase = TaskPhase.ASKED
             try:
@@ -101,9 +100,6 @@ class DmlTaskQueue:
         self.statistics.commit(task.channels, task.ts)
         task.committed = True
 
-    def _exclusively(self, point: str) -> AbstractAsyncContextManager[None]:
-        return self.stats_lock.holding(point)
-
     async def next_task(self) -> DmlTask:
         """Wait for the oldest unissued task and make it active."""
         while not self.unissued:
@@ -120,16 +116,13 @@ class DmlTaskQueue:
 
     async def pop(self, task: DmlTask) -> None:
         """A task has ended: no message with its timestamp will be appended any more."""
-        async with self._exclusively("queue.pop"):
-            self._forget(task)
-
-    def _forget(self, task: DmlTask) -> None:
-        del self.active[task.ts]
-        self.statistics.pop(task.channels, task.ts)  # chosen before the task was queued (B8)
-        task.phase = TaskPhase.POPPED
-        self._progress.set()
+        async with self.stats_lock.holding("queue.pop"):
+            del self.active[task.ts]
+            self.statistics.pop(task.channels, task.ts)  # chosen before the task was queued (B8)
+            task.phase = TaskPhase.POPPED
+            self._progress.set()
 
     async def snapshot(self) -> dict[ChannelName, Span]:
         """The statistics of one moment at which no task is between its allocation and its entry."""
-        async with self._exclusively("queue.snapshot"):
+        async with self.stats_lock.holding("queue.snapshot"):
             return self.statistics.snapshot()

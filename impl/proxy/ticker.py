@@ -58,45 +58,27 @@ class ChannelsTimeTicker:
     async def tick(self) -> None:
         """Look at the queue once. Raise the oracle's error, and change nothing then."""
         try:
-            await self._look()
+            self.stage = TickStage.ASKED
+            self.now = await self._oracle.alloc(1)
+            self.stage = TickStage.STAMPED
+            await self._preemption.point("ticker.snapshot")
+            self.snapshot = await self._queue.snapshot()
+            self.stage = TickStage.TAKEN
             await self._preemption.point("ticker.publish")
             self._publish(self.now, self.snapshot)
         finally:
             self.stage, self.now, self.snapshot = TickStage.IDLE, 0, {}
 
-    async def _look(self) -> None:
-        await self._take_timestamp()
-        await self._preemption.point("ticker.snapshot")
-        await self._take_snapshot()
-
-    async def _take_timestamp(self) -> None:
-        self.stage = TickStage.ASKED
-        self.now = await self._oracle.alloc(1)
-        self.stage = TickStage.STAMPED
-
-    async def _take_snapshot(self) -> None:
-        self.snapshot = await self._queue.snapshot()
-        self.stage = TickStage.TAKEN
-
     def _publish(self, now: Timestamp, snapshot: Snapshot) -> None:
+        """The message of a channel's least unfinished task is still to come: the value is below it (B6)."""
         self.default = now
-        for channel in list(self.current):
-            span = snapshot.get(channel)
-            if span is None:
-                del self.current[channel]
-                del self.published[channel]
-            elif span.min_ts > self.current[channel]:
-                self.published[channel] = self._value(span.min_ts, now)
-                self.current[channel] = min(now + self._interval_ts, span.max_ts)
+        for channel in self.current.keys() - snapshot.keys():
+            del self.current[channel], self.published[channel]
         for channel, span in snapshot.items():
-            if channel not in self.current:
-                self.published[channel] = self._value(span.min_ts, now)
-                self.current[channel] = now
-
-    def _value(self, min_ts: Timestamp, now: Timestamp) -> Timestamp:
-        """The message of the least unfinished task is still to come: the value is below it (B6)."""
-        del now
-        return min_ts - 1
+            gate = self.current.get(channel)
+            if gate is None or span.min_ts > gate:
+                self.published[channel] = span.min_ts - 1
+                self.current[channel] = now if gate is None else min(now + self._interval_ts, span.max_ts)
 
     def report(self, source: SourceId) -> TimeTickReport | None:
         """The reportable values; None before the first tick."""

@@ -31,8 +31,6 @@ class ShardDelegator:
         serviceable: the stored segments of the description are loaded.
     """
 
-    segment_class: type[Segment] = Segment
-
     def __init__(
         self,
         description: ChannelDescription,
@@ -70,7 +68,7 @@ class ShardDelegator:
         with self.deletes.pinned(ZERO):
             await self._take_stored()
             for record in listed:
-                self._exclude(record)
+                self.excluded.add(record.segment_id, EVERYTHING)
             follow()
             for record in listed:
                 await self._preemption.point("recover.load")
@@ -78,10 +76,6 @@ class ShardDelegator:
         if listed:
             await self._preemption.point("recover.tsafe")
         self.serviceable = True
-
-    def _exclude(self, record: SegmentRecord) -> None:
-        """The stream leaves out the messages of flushed segments."""
-        self.excluded.add(record.segment_id, EVERYTHING)
 
     def _described(self) -> list[SegmentRecord]:
         return [
@@ -126,7 +120,7 @@ class ShardDelegator:
         return [row for binlog in record.binlogs for row in await self._store.get(binlog.path)]
 
     async def _read(self, record: SegmentRecord) -> Segment:
-        segment = self.segment_class(record.segment_id, await self._rows(record))
+        segment = Segment(record.segment_id, await self._rows(record))
         for delta in record.compaction.deltas:
             for row in await self._store.get(delta.path):
                 segment.delete(row.key, row.ts)
@@ -145,12 +139,8 @@ class ShardDelegator:
     def insert(self, rows: Iterable[Row]) -> None:
         """Take rows of the stream. A segment that was loaded after the filter already has them."""
         for row in rows:
-            if self._is_still_needed(row):
-                growing = self.growing.setdefault(row.segment_id, self.segment_class(row.segment_id))
-                growing.insert(row)
-
-    def _is_still_needed(self, row: Row) -> bool:
-        return not self.excluded.excludes(row.segment_id, row.ts)
+            if not self.excluded.excludes(row.segment_id, row.ts):
+                self.growing.setdefault(row.segment_id, Segment(row.segment_id)).insert(row)
 
     def delete(self, message: DeleteMessage) -> None:
         """Take deletes of the stream: into every served segment, and into the buffer."""

@@ -37,7 +37,7 @@ class ShardPipeline:
 
     async def process(self, pack: StreamPack) -> None:
         """Apply one pack, then raise the service time."""
-        self.pack, self.waiting = pack.end, self._in_order(pack)
+        self.pack, self.waiting = pack.end, [*pack.inserts, *pack.deletes]
         needed = tuple(self._delegator.needs(message) for message in self.waiting)
         for is_needed in needed:
             await self._apply(is_needed=is_needed)
@@ -48,10 +48,6 @@ class ShardPipeline:
         """Raise the service time to the end of an applied pack, once the listed segments are loaded."""
         if not self.waiting:
             self._delegator.finish_pack(self.pack)
-
-    def _in_order(self, pack: StreamPack) -> list[Work]:
-        """The messages in the order of the nodes: rows before deletes."""
-        return [*pack.inserts, *pack.deletes]
 
     async def _apply(self, *, is_needed: bool) -> None:
         """Apply the next message, unless the filter left it out."""

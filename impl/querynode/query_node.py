@@ -34,13 +34,6 @@ class QueryNodePorts:
     dispatchers: NodeDispatchers | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class QueryNodeParts:
-    """The classes of the parts; a variant of the node replaces one of them by a subclass."""
-
-    delegator: type[ShardDelegator] = ShardDelegator
-
-
 class QueryNode:
     """Serves channels: follows their logs, loads their segments, answers reads.
 
@@ -55,21 +48,13 @@ class QueryNode:
         dispatchers: where its streams come from, unless it reads each channel by itself.
     """
 
-    def __init__(
-        self,
-        *,
-        node_id: str,
-        ports: QueryNodePorts,
-        config: QueryNodeConfig | None = None,
-        parts: QueryNodeParts | None = None,
-    ) -> None:
+    def __init__(self, *, node_id: str, ports: QueryNodePorts, config: QueryNodeConfig | None = None) -> None:
         self.node_id = node_id
         self.supervisor = Supervisor()
         self.delegators: dict[ChannelName, ShardDelegator] = {}
         self.pipelines: dict[ChannelName, ShardPipeline] = {}
         self._ports = ports
         self._config = config if config is not None else QueryNodeConfig()
-        self._parts = parts if parts is not None else QueryNodeParts()
         self._streams: dict[ChannelName, asyncio.Task[None]] = {}
         self.dispatchers = ports.dispatchers
         if self.dispatchers is not None:
@@ -85,7 +70,7 @@ class QueryNode:
         channel, ports = description.channel, self._ports
         if channel in self.delegators:
             raise ValueError(f"node {self.node_id} serves channel {channel!r} already; release it first")
-        delegator = self.delegators[channel] = self._parts.delegator(
+        delegator = self.delegators[channel] = ShardDelegator(
             description, store=ports.store, preemption=ports.preemption, config=self._config
         )
         try:

@@ -55,20 +55,12 @@ class ServiceTime:
             await self._preemption.point("tsafe.check")
             if self.closed:
                 raise ReplicaClosedError("the replica was released while the read waited; ask another one")
-            if self.is_served(read):
-                read.moment = self.moment_of(read)
+            if self.value >= read.guarantee:
+                read.moment = self.value if read.mvcc is None else read.mvcc
                 read.stage = ReadStage.READING
                 return read.moment
             self._check_lag(read)
             await self._sleep(read)
-
-    def is_served(self, read: ShardRead) -> bool:
-        """The service time is at or above the guarantee; equal is enough, as a tick covers its timestamp."""
-        return self.value >= read.guarantee
-
-    def moment_of(self, read: ShardRead) -> Timestamp:
-        """The moment that the request names, or the service time."""
-        return self.value if read.mvcc is None else read.mvcc
 
     def _check_lag(self, read: ShardRead) -> None:
         """Before the first tick there is no service time that could lag."""

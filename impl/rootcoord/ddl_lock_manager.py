@@ -8,9 +8,9 @@ from enum import Enum
 from tidemark.impl.errors import ImplementationError, RpcError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ddl_scheduler import Execute
-from tidemark.impl.rootcoord.ports import Oracle
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.oracle import Oracle
 
 
 class JobStage(Enum):

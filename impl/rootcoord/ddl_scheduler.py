@@ -9,9 +9,9 @@ from enum import Enum
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.ports import Preemption
-from tidemark.impl.rootcoord.ports import Oracle
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.timestamp import Timestamp
+from tidemark.impl.values.oracle import Oracle
 
 Execute = Callable[[Timestamp], Awaitable[None]]
 

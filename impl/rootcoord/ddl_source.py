@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
-from tidemark.impl.rootcoord.ports import Oracle
 from tidemark.impl.timestamp import Timestamp
-
-
-class DdlReporter(Protocol):
-    """The DDL source of the time tick."""
-
-    async def minimum(self) -> Timestamp:
-        """Every DDL message still to come is above this; 0 while it is unknown."""
-
-    async def run_dummy(self) -> None:
-        """Move the minimum when there is no DDL."""
+from tidemark.impl.values.oracle import Oracle
 
 
 class DdlSource:
@@ -29,16 +17,14 @@ class DdlSource:
     background: the minimum of the background in the question under way.
     """
 
-    scheduler_class: type[DdlScheduler] = DdlScheduler
-
     def __init__(self, *, oracle: Oracle, preemption: Preemption) -> None:
         self.background: Timestamp | None = None
         self._preemption = preemption
-        self.scheduler = self.scheduler_class(oracle=oracle, preemption=preemption)
+        self.scheduler = DdlScheduler(oracle=oracle, preemption=preemption)
         self.lock_manager = DdlTsLockManager(oracle=oracle, preemption=preemption)
 
     async def minimum(self) -> Timestamp:
-        """Every DDL message still to come is above this; 0 while it is unknown."""
+        """See DdlReporter."""
         self.background = await self.lock_manager.min_ddl_ts()
         await self._preemption.point("ddl.scheduler")
         background, self.background = self.background, None

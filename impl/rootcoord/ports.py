@@ -1,4 +1,4 @@
-"""The edges of the root coordinator: the oracle, the session store and the streams that carry ticks."""
+"""The edges of the root coordinator: DDL, the session store and the streams that carry ticks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from tidemark.impl.types import ChannelName
 from tidemark.impl.values.report import SourceId
 
 
-class Oracle(Protocol):
-    """The timestamp oracle, in the same process or not. See ``Oracle``."""
+class DdlReporter(Protocol):
+    """The DDL source of the time tick."""
 
-    async def alloc(self, count: int) -> Timestamp:
-        """The last of ``count`` consecutive timestamps. Raise RpcError when there is no answer."""
+    async def minimum(self) -> Timestamp:
+        """Every DDL message still to come is above this; 0 while it is unknown."""
+
+    async def run_dummy(self) -> None:
+        """Move the minimum when there is no DDL. Raise RpcError when the oracle does not answer."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class TickStreams(Protocol):
 class RootCoordPorts:
     """The world as the root coordinator sees it."""
 
-    oracle: Oracle
+    ddl: DdlReporter
     sessions: SessionStore
     ticks: TickStreams
     clock: Clock

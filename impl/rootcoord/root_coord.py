@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 from tidemark.impl.errors import RpcError
 from tidemark.impl.rootcoord.config import RootCoordConfig
-from tidemark.impl.rootcoord.ddl_source import DdlReporter, DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.session_watch import SessionWatch
@@ -16,15 +14,6 @@ from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
-
-
-@dataclass(frozen=True, kw_only=True)
-class RootCoordParts:
-    """The classes of the components; a variant replaces one of them by a subclass."""
-
-    sync: type[TimeTickSync] = TimeTickSync
-    sender: type[TickSender] = TickSender
-    ddl: Callable[..., DdlReporter] = DdlSource
 
 
 class RootCoord:
@@ -37,26 +26,19 @@ class RootCoord:
     """
 
     def __init__(
-        self,
-        *,
-        channels: Sequence[ChannelName],
-        ports: RootCoordPorts,
-        config: RootCoordConfig,
-        parts: RootCoordParts | None = None,
+        self, *, channels: Sequence[ChannelName], ports: RootCoordPorts, config: RootCoordConfig
     ) -> None:
-        chosen = parts if parts is not None else RootCoordParts()
         self.channels = tuple(channels)
         self.supervisor = Supervisor()
         self._ports = ports
         self._config = config
         self.reporting: TimeTickReport | None = None
         rounds = RoundQueue(config.round_capacity)
-        self.sync = chosen.sync(rounds=rounds, preemption=ports.preemption)
-        self.sender = chosen.sender(
+        self.sync = TimeTickSync(rounds=rounds, preemption=ports.preemption)
+        self.sender = TickSender(
             channels=self.channels, rounds=rounds, streams=ports.ticks, preemption=ports.preemption
         )
         self.watch = SessionWatch(sessions=ports.sessions, sync=self.sync)
-        self.ddl = chosen.ddl(oracle=ports.oracle, preemption=ports.preemption)
 
     async def start(self) -> None:
         """Load ticks and sessions, then start the loops."""
@@ -77,7 +59,7 @@ class RootCoord:
 
     async def report_ddl(self) -> None:
         """Report for the DDL source, as a proxy does for its tasks."""
-        least = await self.ddl.minimum()
+        least = await self._ports.ddl.minimum()
         if not least:
             return
         self.reporting = TimeTickReport(DDL_SOURCE, (), least)
@@ -93,6 +75,6 @@ class RootCoord:
         while True:
             await self._ports.clock.sleep(self._config.dummy_seconds)
             try:
-                await self.ddl.run_dummy()
+                await self._ports.ddl.run_dummy()
             except RpcError:
                 continue  # the oracle did not answer: the minimum stays, and the next dummy moves it

@@ -32,14 +32,11 @@ class SessionWatch:
             try:
                 event = await self._sessions.next_event(self.revision)
             except WatchCompactedError:
-                await self._list_again()
+                # The sessions of the list become the known ones; ended ones are fenced before that.
+                self.revision = await self._sync.list_again(self._sessions.take_over)
                 continue
             self.revision = event.revision
             if event.alive:
                 await self._sync.add_session(event.source)
             else:
                 await self._sync.del_session(event.source, self._sessions.fence)
-
-    async def _list_again(self) -> None:
-        """The sessions of the list become the known ones; ended ones are fenced before that."""
-        self.revision = await self._sync.list_again(self._sessions.take_over)

@@ -53,7 +53,9 @@ class TickSender:
             await self._send_round(self._rounds.take())
 
     async def _send_round(self, complete: Round) -> None:
-        self.round = {channel: self._tick_of(channel, complete) for channel in self.last}
+        self.round = {
+            channel: min(report.value(channel) for report in complete.values()) for channel in self.last
+        }
         self.to_send = tuple(self.round)
         sends = [
             asyncio.create_task(self._send(channel, ts), name=f"tick {channel}")
@@ -63,29 +65,19 @@ class TickSender:
         await self._preemption.point("sender.end_round")
         self.round = {}
 
-    def _tick_of(self, channel: ChannelName, complete: Round) -> Timestamp:
-        return min(report.value(channel) for report in complete.values())
-
     async def _send(self, channel: ChannelName, ts: Timestamp) -> None:
         """A failed tick is not repeated: the next round has a greater one."""
         try:
             if self._goes_on(channel, ts):
                 await self._streams.send_tick(channel, ts)
-                self._sent(channel, ts)
+                self.last[channel] = self.synced[channel] = ts
             else:
                 await self._preemption.point("sender.skip")
         except RpcError:
-            self._failed(channel, ts)
+            self.last[channel] = ts  # it was tried, and does not count as sent (B10)
         finally:
             self.to_send = tuple(other for other in self.to_send if other != channel)
 
     def _goes_on(self, channel: ChannelName, ts: Timestamp) -> bool:
         """A session that joins may report less than the last tick: such a tick is left out."""
         return ts > self.last[channel] or self.synced[channel] < ts == self.last[channel]
-
-    def _sent(self, channel: ChannelName, ts: Timestamp) -> None:
-        self.last[channel] = self.synced[channel] = ts
-
-    def _failed(self, channel: ChannelName, ts: Timestamp) -> None:
-        """The send was tried, and does not count as sent (B10)."""
-        self.last[channel] = ts

@@ -39,7 +39,7 @@ class TimeTickSync:
 
     def init_sessions(self, sources: Iterable[SourceId]) -> None:
         """Begin with these sessions and the DDL source; none has reported."""
-        self.entries = dict.fromkeys((self._ddl_key(), *sources))
+        self.entries = dict.fromkeys((DDL_SOURCE, *sources))
 
     async def add_session(self, source: SourceId) -> None:
         """A session began: no round without its report."""
@@ -51,7 +51,7 @@ class TimeTickSync:
         more: it is fenced first (hazard 11). It may have been the only awaited one.
         """
         async with self.lock.holding("sync.del"):
-            await self._fence(source, fence)
+            await fence(source)
             self.entries.pop(source, None)
             await self._close_if_complete()
 
@@ -63,41 +63,27 @@ class TimeTickSync:
         """
         async with self.lock.holding("sync.list"):
             sources, revision = await take_over()
-            self.entries = {source: self.entries.get(source) for source in (self._ddl_key(), *sources)}
+            self.entries = {source: self.entries.get(source) for source in (DDL_SOURCE, *sources)}
             await self._close_if_complete()
         return revision
-
-    async def _fence(self, source: SourceId, fence: Fence) -> None:
-        await fence(source)
 
     async def update(self, report: TimeTickReport) -> None:
         """Take a report. Raise UnknownSessionError if its session is not known."""
         async with self.lock.holding("sync.update"):
-            source = self._key(report)
+            source = report.source
             if source not in self.entries:
                 known = ", ".join(map(str, sorted(self.entries))) or "none"
                 raise UnknownSessionError(
-                    f"source {report.source} reports and has no session; known: {known}; register it first"
+                    f"source {source} reports and has no session; known: {known}; register it first"
                 )
             self.entries[source] = report
             self.accepted = tuple(sorted(dict.fromkeys((*self.accepted, source))))
             await self._close_if_complete()
 
-    def _key(self, report: TimeTickReport) -> SourceId:
-        """The session that a report belongs to."""
-        return self._ddl_key() if report.source == DDL_SOURCE else report.source
-
-    def _ddl_key(self) -> SourceId:
-        """A key that no proxy has (B45)."""
-        return DDL_SOURCE
-
     async def _close_if_complete(self) -> None:
         """With the lock held. The next caller finds every entry empty again."""
-        if not self._is_complete():
+        if not self.entries or None in self.entries.values():
             return
         await self._preemption.point("sync.close_round")
         self.rounds.put({source: report for source, report in self.entries.items() if report is not None})
         self.entries = dict.fromkeys(self.entries)
-
-    def _is_complete(self) -> bool:
-        return bool(self.entries) and None not in self.entries.values()

@@ -49,10 +49,10 @@ class AlignedPack:
         """A message in it drops a collection."""
         return any(isinstance(m, DdlMessage) and m.text == "drop" for m in self.messages)
 
-
-def lets_grow(pack: AlignedPack, pursuit: Pursuit) -> bool:
-    """The pack may get a further tick: its own is old, and it has few messages."""
-    return pursuit.now() - pack.finish.ts > pursuit.lag and len(pack.messages) < pursuit.messages
+    def may_grow(self, pursuit: Pursuit) -> bool:
+        """It may get a further tick: its own is old, it has few messages, and none drops a collection."""
+        lag, few = pursuit.now() - self.finish.ts, len(self.messages) < pursuit.messages
+        return not self.drops and lag > pursuit.lag and few
 
 
 class AlignedConsumer:
@@ -100,21 +100,14 @@ class AlignedConsumer:
         """Read until all channels are at a tick that is greater than the last, and further while behind."""
         while self.pack is None:
             await self._read_one()
-        if self._pursuit is not None:
-            await self._pursue(self._pursuit)
+        pursuit = self._pursuit
+        if pursuit is not None:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(pursuit.seconds):
+                    while self.pack.may_grow(pursuit):
+                        await self._read_one()
         pack, self.pack = self.pack, None
         return pack
-
-    async def _pursue(self, pursuit: Pursuit) -> None:
-        with suppress(TimeoutError):
-            async with asyncio.timeout(pursuit.seconds):
-                while self.goes_on(pursuit):
-                    await self._read_one()
-
-    def goes_on(self, pursuit: Pursuit) -> bool:
-        """The pack may grow. One that drops a collection does not."""
-        assert self.pack is not None
-        return not self.pack.drops and lets_grow(self.pack, pursuit)
 
     async def _read_one(self) -> None:
         tick = await self.next_reader().read_one()
@@ -132,18 +125,10 @@ class AlignedConsumer:
     def _gather(self, tick: Timestamp) -> None:
         messages = [message for reader in self.readers for message in reader.take_upto(tick)]
         self.last = tick
-        finish = AlignedPosition(tick, self._places())
+        finish = AlignedPosition(tick, tuple(reader.place_of_position() for reader in self.readers))
         if self.pack is None:
             self.pack = AlignedPack(self._start, finish, each_once(messages))
         else:
-            self.pack = self._grown(self.pack, finish, messages)
+            every = each_once((*self.pack.messages, *messages))
+            self.pack = replace(self.pack, finish=finish, messages=every)
         self._start = finish
-
-    def _places(self) -> tuple[int, ...]:
-        """In each channel the place of the first message that is still buffered, or of the tick."""
-        return tuple(reader.place_of_position() for reader in self.readers)
-
-    def _grown(
-        self, pack: AlignedPack, finish: AlignedPosition, messages: list[ChannelMessage]
-    ) -> AlignedPack:
-        return replace(pack, finish=finish, messages=each_once((*pack.messages, *messages)))

@@ -10,7 +10,6 @@ from tidemark.impl.stream.reader import ChannelReader, each_once
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.log import EntryLog
-from tidemark.impl.values.messages import ChannelMessage
 
 
 class ChannelConsumer(ChannelReader):
@@ -31,19 +30,13 @@ class ChannelConsumer(ChannelReader):
         """Read to the next tick that is greater than the last; return the messages up to it."""
         while True:
             tick = await self.read_one()
-            if tick is not None and self._is_new(tick):
+            # A coordinator that begins anew may send smaller ticks (hazard 30). They end no pack.
+            if tick is not None and tick > self.last:
                 return self._hand_over(tick)
-
-    def _is_new(self, tick: Timestamp) -> bool:
-        """A coordinator that begins anew may send smaller ticks (hazard 30). They end no pack."""
-        return tick > self.last
 
     def _hand_over(self, tick: Timestamp) -> StreamPack:
         """All buffered messages up to the tick move to a pack."""
         held = self.take_upto(tick)
         self.last = tick
         start, self._start = self._start, StreamPosition(self.place_of_position(), tick)
-        return StreamPack(start=start, finish=self._start, messages=self._each_once(held))
-
-    def _each_once(self, messages: list[ChannelMessage]) -> tuple[ChannelMessage, ...]:
-        return each_once(messages)
+        return StreamPack(start=start, finish=self._start, messages=each_once(held))

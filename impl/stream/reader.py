@@ -48,13 +48,10 @@ class ChannelReader:
         self.read = entry.place
         if isinstance(entry.message, Tick):
             return self._at_tick(entry.message.ts)
-        if not self._is_skipped(entry.message.ts):
+        # A consumer that seeks has the messages at or below its position already.
+        if not self.seeking or entry.message.ts > self.position.ts:
             self.buffered.append((entry.place, entry.message))
         return None
-
-    def _is_skipped(self, ts: Timestamp) -> bool:
-        """A consumer that seeks has this message already."""
-        return self.seeking and ts <= self.position.ts
 
     def _at_tick(self, tick: Timestamp) -> Timestamp | None:
         """The tick that ends the seek ends no pack."""

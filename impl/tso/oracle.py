@@ -131,18 +131,16 @@ class TimestampOracle:
         self._term.check()
         self.phase = Phase.LOADED
         await self._point("start.decide")
-        self.first = self._first(self._wall.now(), self.base)
+        # The clock, if it is far enough above the window of the predecessors; otherwise just above that.
+        now, least = self._wall.now(), self.base + self._config.guard
+        self.first = max(now, least)
         self.phase = Phase.DECIDED
         await self._save_window(self.first)
         self.phase = Phase.STARTING
         await self._point("start.publish")
         self._term.check()
-        self._publish(self.first)
+        self.published = self._make(self.first)
         self.phase = Phase.SERVING
-
-    def _first(self, now: int, base: int) -> int:
-        """The clock, if it is far enough above the window of the predecessors; otherwise just above that."""
-        return now if now - base >= self._config.guard else base + self._config.guard
 
     # The update, every 50 ms.
 
@@ -180,25 +178,19 @@ class TimestampOracle:
         return None
 
     async def _move(self, update: Update) -> None:
-        if self._window_is_short(update.next):
+        if self.window - update.next <= self._config.guard:
             update.stage = Stage.SAVING
             await self._save_window(update.next)
         update.stage = Stage.PUBLISHING
         await self._point("update.publish")
         self._term.check()
-        self._publish(update.next)
-
-    def _window_is_short(self, physical: int) -> bool:
-        return self.window - physical <= self._config.guard
+        self.published = self._make(update.next)
 
     async def _save_window(self, physical: int) -> None:
         """Save the end of the window for a physical time; only the saved end counts in memory."""
         end = physical + self._config.window
         await self._store.save(end, self._term.leadership)
         self.window = end
-
-    def _publish(self, physical: int) -> None:
-        self.published = self._make(physical)
 
     # Handing out.
 
@@ -224,7 +216,7 @@ class TimestampOracle:
             await self._point("generate.add")
             self._term.check()
             last = current.add(count)
-            if self._overflows(last):
+            if last >= self._config.max_logical:  # the addition remains, and makes the counter half full
                 await self._clock.sleep(config.overflow_pause)
                 continue
             return compose(current.milli, last)
@@ -232,10 +224,6 @@ class TimestampOracle:
             f"no {count} timestamps in {config.tries} tries; ask again later, or for fewer than "
             f"{config.max_logical} at a time"
         )
-
-    def _overflows(self, last: int) -> bool:
-        """The counter stays below its limit; an addition remains, and makes the counter half full."""
-        return last >= self._config.max_logical
 
     async def allocate(self, count: int = 1) -> Batch:
         """Return ``count`` timestamps: ``generate`` gives the last of them (facts 2.3)."""

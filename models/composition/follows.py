@@ -4,8 +4,6 @@ The answer for any size comes from Z3, as for the obligations of a proof. States
 each guarantee matters, that the assumption is not contradictory, and where a reading fails.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -46,16 +44,10 @@ class SmallState:
 
 @dataclass(frozen=True)
 class Composition:
-    """The result for a reading.
-
-    Attributes:
-        joined: the two protocols as one.
-        broken: a state in which it does not follow; then no further question is asked.
-        answer: of the solver, to the question whether it follows, for any size.
-        said: the assumption of the reading is part of the step.
-        possible: a state in which glue, guarantees and their conclusion are true.
-        without: by guarantee a state that shows that it does not follow without this one; None if none was
-            found.
+    """The result for a reading. ``broken``: a state in which it does not follow; then no further question is
+    asked. ``answer``: does it follow, for any size? ``said``: the assumption is part of the step.
+    ``possible``: a state in which glue, guarantees and conclusion are true. ``without``: by guarantee a state
+    that shows that it is needed.
     """
 
     joined: Joined

@@ -6,8 +6,6 @@ of the step, in the words of the protocol that relies. It must be shown that glu
 Types of the same name are the same.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -29,16 +27,10 @@ from tidemark.spec.language.vacuity import decide
 
 
 class Reading:
-    """A declared mapping: ``class Reports(Reading, user=TimeTick, owner=Proxy, action="report")``.
-
-    A subclass has two static methods. ``glue(user, owner, **values)`` is a condition on both states and on
-    further values, each annotated with its type; ``takes(user, **values)`` is a condition on the user's state
-    and some of these values. A subclass of a reading may replace one of them.
-
-    Attributes:
-        user: the protocol that relies.
-        owner: the protocol that guarantees.
-        action: the step of the user.
+    """A declared mapping: ``class Reports(Reading, user=TimeTick, owner=Proxy, action="report")``: the user
+    relies on the owner in this step. A subclass has two static methods: ``glue(user, owner, **values)`` is a
+    condition on both states and on further values, each annotated with its type; ``takes(user, **values)`` is
+    one on the user's state and some of these values. A subclass of a reading may replace one of them.
     """
 
     user: ClassVar[type[Protocol]]
@@ -60,15 +52,10 @@ class Reading:
 
 @dataclass(frozen=True)
 class Joined:
-    """Both protocols as one, limited to the variables of the reading and the guarantees.
-
-    Attributes:
-        name: ``ACTION.OWNER``.
-        spec: variables and constants of both; those of the owner begin with its name. Its properties are the
-            glue, the assumption, and the guarantees.
-        taken: the assumption, with its values as free locals, as the action should have it.
-        step: the user's action.
-        claims: the guarantees that the step relies on.
+    """Both protocols as one, limited to the variables of the reading and the guarantees. ``name``:
+    ``ACTION.OWNER``. ``spec``: names of the owner's variables begin with its own; its properties are the
+    glue, the assumption, and the guarantees (``claims``). ``taken``: the assumption, with its values as free
+    locals, as the ``step`` should have it.
     """
 
     name: str
@@ -106,11 +93,8 @@ def family(protocol: type[Protocol]) -> str:
 
 
 def joined(reading: type[Reading]) -> Joined:
-    """Trace a reading.
-
-    Raises:
-        SpecError: the user has no such action, the action relies on nothing of the owner or on a claim about
-            steps, the assumption is decided by type alone, or a name is bound twice.
+    """Trace a reading. Raises SpecError: the user has no such action, the action relies on nothing of the
+    owner or on a claim about steps, the assumption is decided by type alone, or a name is bound twice.
     """
     user, owner = (one.trace().with_options() for one in (reading.user, reading.owner))
     prefix = family(reading.owner)

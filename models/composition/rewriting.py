@@ -1,20 +1,16 @@
 """Two walks over expressions, for readings of one protocol in the words of another."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tidemark.spec.language.expr import (
     Apply,
-    Choose,
     Expr,
     Local,
-    MapComprehension,
-    Quantified,
     Read,
     binders_of,
     children,
+    rebind,
     rebuild,
     walk,
 )
@@ -28,14 +24,9 @@ def retyped(node: Expr, swap: Mapping[Type, Type]) -> Expr:
         return node
     node = rebuild(node, tuple(retyped(part, swap) for part in children(node)))
     node = replace(node, type=_type(node.type, swap))
-    match node:
-        case Read(variable=variable):
-            return replace(node, variable=replace(variable, type=_type(variable.type, swap)))
-        case MapComprehension(binders=binders) | Quantified(binders=binders):
-            return replace(node, binders=tuple(replace(b, type=_type(b.type, swap)) for b in binders))
-        case Choose(binder=binder):
-            return replace(node, binder=replace(binder, type=_type(binder.type, swap)))
-    return node
+    if isinstance(node, Read):
+        return replace(node, variable=replace(node.variable, type=_type(node.variable.type, swap)))
+    return rebind(node, tuple(replace(b, type=_type(b.type, swap)) for b in binders_of(node)))
 
 
 def _type(kind: Type, swap: Mapping[Type, Type]) -> Type:
@@ -103,9 +94,4 @@ class _Match:
 def _head(node: Expr) -> Expr:
     """The node without its parts and the names that it binds."""
     bare = rebuild(node, tuple(Local(part.type, "") for part in children(node)))
-    match bare:
-        case MapComprehension(binders=binders) | Quantified(binders=binders):
-            return replace(bare, binders=tuple(replace(b, name="") for b in binders))
-        case Choose(binder=binder):
-            return replace(bare, binder=replace(binder, name=""))
-    return bare
+    return rebind(bare, tuple(replace(b, name="") for b in binders_of(bare)))

@@ -1,7 +1,5 @@
 """What drives an implementation by the names of the specification's actions."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
@@ -35,10 +33,8 @@ class Adapter(Protocol):
         """
 
     def perform(self, step: Step, chance: int) -> None:
-        """Do it, and let everything run that changes nothing in the abstract state.
-
-        chance: decides what the specification leaves open, for example which of two events does the step,
-        or whether something harmless happens besides; 0 is the plainest way. Raises BrokenRunError.
+        """Do it, and let everything run that changes nothing in the abstract state. ``chance`` decides what
+        the specification leaves open; 0 is the plainest way. Raises BrokenRunError.
         """
 
     def close(self) -> None:

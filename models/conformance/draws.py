@@ -5,8 +5,6 @@ loaded depends on what ran before, and with it every later draw of the same seed
 that: the verdict of a check is the same alone and among others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

@@ -7,8 +7,6 @@ There is one rule and not one for each action: Hypothesis leaves out some rules 
 protocol without one of its actions soon stands still.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -30,9 +28,7 @@ _CHANCES = (0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9)
 
 @dataclass
 class Journal:
-    """What the examples did: how often each action was performed and each kind of fault happened, and the
-    last example.
-    """
+    """What the examples did: actions performed, faults that happened, and the last example."""
 
     performed: Counter[str] = field(default_factory=Counter)
     faults: Counter[str] = field(default_factory=Counter)
@@ -60,10 +56,8 @@ class _Machine(RuleBasedStateMachine):
 
     @rule(data=st.data())
     def act(self, data: Any) -> None:
-        """An action that is offered, then one of its steps; nothing when budgets are spent and all is done.
-
-        Actions that the specification calls fair are drawn more often: examples get further, and faults stay
-        faults.
+        """An action that is offered, then one of its steps; nothing when all is done. Fair actions are drawn
+        more often: examples get further, and faults stay faults.
         """
         run = self._run
         assert run is not None

@@ -1,7 +1,5 @@
 """One run of an implementation and the interpreter side by side, and the shortening of a failing one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 from typing import NoReturn
@@ -23,12 +21,8 @@ class Mismatch(AssertionError):  # noqa: N818  an assertion that failed, as Hypo
 
 
 class ConformanceRun:
-    """A run from its start on.
-
-    Attributes:
-        moves: what was done.
-        states: the abstract state at the start and after each move.
-        mismatch: what went wrong at the last move, or at the start.
+    """A run from its start on: what was done, the abstract states before and after, and the mismatch at the
+    end.
     """
 
     def __init__(self, checker: StepChecker, build: Callable[[], Adapter]) -> None:
@@ -108,12 +102,9 @@ def again(moves: Sequence[Move], checker: StepChecker, build: Callable[[], Adapt
 
 
 def shortest(failing: ConformanceRun, build: Callable[[], Adapter], *, attempts: int) -> ConformanceRun:
-    """A run with the same broken claim from which neither one move nor two can be left out, nor one be made
-    plainer.
-
-    Hypothesis would shrink its choices, whose meaning changes with each step that is left out; steps keep
-    theirs. Two moves at a time, since some belong together: a channel is taken away and given back. After so
-    many attempts the best run so far is returned.
+    """A run with the same broken claim from which neither one move nor two can be left out (some belong
+    together: a channel is taken away and given back), nor one be made plainer; after so many attempts the
+    best so far. Hypothesis would shrink its choices, whose meaning changes with each step that is left out.
     """
     assert failing.mismatch is not None
     best, shorter = failing, True

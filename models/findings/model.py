@@ -1,30 +1,19 @@
 """A finding: a claim of a source, or a hazard, and the manifest entries that decide it."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tidemark.models.manifest import ManifestError
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.rooms import protocol_files
 
 
-class Strict(BaseModel):
-    """Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
 class Evidence(Strict):
-    """One entry of the manifest: an instance, a proof or a mutant, and a claim that it decides.
-
-    Attributes:
-        entry: name of the entry.
-        claim: property id. For a mutant: its killer.
-        shown: whether the shortest counterexample is printed with the finding.
+    """One entry of the manifest, and a claim (of a mutant: its killer) that it decides. ``shown``: the
+    shortest counterexample is printed with the finding.
     """
 
     entry: str
@@ -33,14 +22,8 @@ class Evidence(Strict):
 
 
 class Finding(Strict):
-    """A question and its result.
-
-    Attributes:
-        id: short name, used on the command line.
-        title: the result in one sentence.
-        source: which seed, hazard or bug.
-        text: its meaning, in a few sentences.
-        evidence: the entries that decide it, the most telling first.
+    """A question and its result: the title in one sentence, the text in a few, and the entries that decide
+    it, the most telling first.
     """
 
     id: str = Field(pattern=r"^[a-z0-9-]+$")
@@ -85,7 +68,7 @@ def _with_evidence(name: str, finding: dict[str, Any]) -> dict[str, Any]:
 
 def finding_files() -> tuple[Path, ...]:
     """The files of the repository, by name."""
-    return protocol_files("findings.toml")
+    return protocol_files("manifest/findings.toml")
 
 
 def load_findings(path: Path) -> FindingsFile:

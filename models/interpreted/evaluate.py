@@ -1,14 +1,12 @@
 """The meaning of expressions, as Python closures over a pair of states and the local variables."""
 
-from __future__ import annotations
-
 import itertools
-import operator
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
+    BINARY,
     Apply,
     Choose,
     Const,
@@ -45,19 +43,6 @@ class Env:
 
 Evaluate = Callable[[Env], Any]
 Lookup = Callable[[Env, tuple[Value, ...]], Value]
-
-_BINARY: dict[str, Callable[[Any, Any], Any]] = {
-    "eq": operator.eq,
-    "lt": operator.lt,
-    "le": operator.le,
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.floordiv,
-    "mod": operator.mod,
-    "min": min,
-    "max": max,
-}
 
 
 class Compiler:
@@ -111,7 +96,7 @@ class Compiler:
             case "ite":
                 test, one, two = args
                 return lambda env: one(env) if test(env) else two(env)
-        function, one, two = _BINARY[node.op], args[0], args[1]
+        function, one, two = BINARY[node.op], args[0], args[1]
         return lambda env: function(one(env), two(env))
 
     def _same_maps(self, left: Evaluate, right: Evaluate) -> Evaluate:
@@ -209,8 +194,8 @@ class Compiler:
         return find
 
     def table(self, node: Expr) -> Evaluate:
-        """A closure for a whole map as a tuple; a change outside the instance sets ``env.out_of_bounds``,
-        and ``env.below`` if there can be no such key.
+        """A closure for a whole map as a tuple. It sets ``env.out_of_bounds``, and ``env.below`` for an
+        impossible key.
         """
         kind = map_type(node)
         match node:

@@ -4,8 +4,6 @@ A condition is split into conjuncts, and each is decided as soon as its entries 
 one possible value is not tried with all.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field

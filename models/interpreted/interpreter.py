@@ -47,9 +47,7 @@ class Below:
 
 @dataclass(frozen=True)
 class Transition:
-    """A step and the state after it; ``in_bounds`` is False if that state is out of bounds. ``below``: a
-    value that the step makes negative although its type forbids it.
-    """
+    """A step and the state after it. ``below``: a value that it makes negative against its type."""
 
     step: Step
     state: State
@@ -58,13 +56,11 @@ class Transition:
 
 
 class BelowZeroError(SpecError):
-    """The protocol has a step that makes a natural number, or the key of an entry it writes, negative.
+    """The protocol has a step that makes a natural number, or the key of an entry it writes, negative. A
+    larger instance has a step beyond bounds; none has this one, so that every engine reports it.
 
-    A step beyond the bounds of an instance is cut, and the cut is counted: a larger instance has it. No
-    instance has a negative natural number, so this is an error, which every engine reports.
-
-    ``states`` and ``steps``: a run from an initial state to the state before ``step``; both empty if the
-    engine knows none.
+    ``states`` and ``steps``: a run from an initial state to the state before ``step``, if the engine knows
+    one.
     """
 
     def __init__(
@@ -169,9 +165,8 @@ class Interpreter:
         return Env(state, None, local)
 
     def apply(self, state: State, step: Step) -> Transition | None:
-        """The transition by ``step`` from a reachable state, or None if it is not enabled.
-
-        Raises BelowZeroError if it makes a natural number negative.
+        """The transition by ``step`` from a reachable state, or None if it is not enabled. Raises
+        BelowZeroError.
         """
         found = self.transition(state, step)
         if found is not None and found.below is not None:
@@ -223,10 +218,7 @@ class Interpreter:
         return frozenset(self.instance.domain(kind).values).__contains__
 
     def successors(self, state: State) -> Iterator[Transition]:
-        """All transitions from a reachable state, one for each enabled step, in declared order.
-
-        Raises BelowZeroError, see ``apply``.
-        """
+        """All transitions from a reachable state, in declared order. Raises BelowZeroError."""
         for step in self.steps:
             found = self.apply(state, step)
             if found is not None:
@@ -245,10 +237,9 @@ class Interpreter:
     def holds(
         self, prop: Property, before: State, after: State | None = None, step: Step | None = None
     ) -> bool:
-        """Does a state (or a step) satisfy the property?
-
-        A witness takes its parameters from ``step``; it does not hold of a step by another action. A leads_to
-        is no question about one state: evaluate its ``premise`` and ``expr`` with its parameters. ValueError.
+        """Does a state (or a step) satisfy the property? A witness holds of steps by its own action only,
+        from which it takes its parameters. Raises ValueError for a leads_to: evaluate its ``premise`` and
+        ``expr``.
         """
         if prop.kind == "leads_to":
             raise ValueError(f"{prop.id} speaks about runs; evaluate its premise and its conclusion")
@@ -286,9 +277,8 @@ class Interpreter:
 
 
 def below_zero(interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step]) -> BelowZeroError:
-    """The error of a step from the last of ``states``, to which ``steps`` lead.
-
-    Raises RuntimeError if the interpreter has no such step: then the engine that reports it is wrong.
+    """The error of a step from the last of ``states``, to which ``steps`` lead. Raises RuntimeError if the
+    interpreter has no such step: then the engine that reports it is wrong.
     """
     try:
         for _ in interpreter.successors(states[-1]):

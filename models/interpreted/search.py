@@ -1,7 +1,5 @@
 """Breadth-first search with the plain interpreter: slow and simple; faster engines are compared with it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -23,11 +21,9 @@ class Found:
 
 @dataclass
 class Reached:
-    """The states within the bounds and the decided claims. Counts are TLC's.
-
-    distinct: ``parents``; generated: initial states and every successor, repeated and outside ones included;
-    depth: states on the longest shortest path. ``found`` has the first violation of a claim, or the first
-    step that shows a witness.
+    """The states within the bounds and the decided claims. Counts are TLC's: generated are initial states and
+    every successor, also repeated and outside ones; depth: states on the longest shortest path. ``found`` has
+    the first violation of a claim, or the first step that shows a witness.
     """
 
     parents: dict[State, tuple[State, Step] | None] = field(default_factory=dict)

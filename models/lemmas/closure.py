@@ -6,8 +6,6 @@ dropped for ever. The remaining ones support all claims and themselves. All this
 one small instance; the proof for any size still has to follow.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -23,7 +21,7 @@ from tidemark.models.lemmas.features import groups
 from tidemark.models.lemmas.samples import Batch, batch
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.finite import SymbolicInstance
-from tidemark.models.symbolic.hints import new_solver, plain_model
+from tidemark.models.symbolic.hints import instance_in, new_solver, plain_model
 from tidemark.models.symbolic.obligations import closed
 from tidemark.models.symbolic.step import OneStep, as_formula
 from tidemark.spec.language.expr import Expr, Variable, variables_read
@@ -57,10 +55,9 @@ class Closed:
 
 
 class Closure:
-    """The candidates over a small instance, and the solver that checks their induction.
-
-    ``instance`` may leave constants open. ``samples`` are reachable states of a larger instance, so that the
-    bounds of the small one suggest nothing. Raises BadInstance.
+    """The candidates over a small instance, and the solver that checks their induction. ``samples`` are
+    reachable states of a larger instance, so that the bounds of the small one suggest nothing. Raises
+    BadInstance.
     """
 
     def __init__(self, instance: Instance, samples: Batch) -> None:
@@ -215,8 +212,7 @@ class Closure:
     def _state_before(self, solver: Any, assumed: Sequence[Any]) -> tuple[Any, State]:
         wishes = [list(cases.values()) for table in self.step.before.values() for cases in table.values()]
         model = plain_model(solver, assumed, wishes)
-        constants = {**self.instance.constants, **self.space.decode_constants(model)}
-        return constants, self.space.decode(model, self.step.before)
+        return instance_in(self.space, model).constants, self.space.decode(model, self.step.before)
 
     def _excluding(self, state: Batch, due: Due) -> Candidate | None:
         """The best candidate that is false in a state: few literals, about the variables of the claim."""

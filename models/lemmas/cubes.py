@@ -1,7 +1,5 @@
 """Candidates: small combinations of cases that no sampled state shows ("never this and that together")."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -77,9 +75,8 @@ class Family:
         return np.ascontiguousarray(np.packbits(padded.T, axis=1)).view(np.uint64)
 
     def truth(self, states: Batch) -> Bits:
-        """For each state, assignment of the bound variables, and literal: does it hold?
-
-        Bound variables of one type stand for different values: where they are equal, fewer suffice.
+        """For each state, assignment of the bound variables, and literal: does it hold? Bound variables of
+        one type stand for different values: where they are equal, fewer suffice.
         """
         sizes = [states.instance.domain(local.type).size for local in self.group]
         shape = (states.size, int(np.prod(sizes, dtype=np.int64)))
@@ -100,9 +97,8 @@ class Family:
         )
 
     def excluding(self, state: Batch, *, literals: int) -> set[Cube]:
-        """Candidates with exactly so many literals that are false in a state and true in all samples.
-
-        Only smallest ones, which mention all bound variables.
+        """Smallest candidates with so many literals, and all bound variables, that are false in a state and
+        true in all samples.
         """
         found: set[Cube] = set()
         whole = (1 << len(self.group)) - 1

@@ -1,7 +1,5 @@
 """The parts of candidates: terms over a few bound variables, and the cases of each."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The lemmas that an inductive argument needs, on one small instance: cores of the queries, and deletion."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -69,10 +67,7 @@ class Needed:
         return all(self.supports(lemmas, goal) for goal in goals)
 
     def lemmas(self) -> tuple[str, ...] | None:
-        """A set of lemmas that suffices and of which none can be left out; None if all do not suffice.
-
-        Later lemmas are left out first.
-        """
+        """A smallest set of lemmas that suffices; None if all do not. Later lemmas are left out first."""
         if not self.closed_under(self._lemmas):
             return None
         kept: set[str] = set()

@@ -27,6 +27,9 @@ STARTS = 1_000
 LENGTH = 80
 """Steps of a random run, at most."""
 
+VARIANTS = 12
+"""Constants that are drawn, at most."""
+
 Column = NDArray[np.int64]
 
 
@@ -89,16 +92,14 @@ class Sample:
     """All reachable states were met, for each of the constants that were drawn."""
 
 
-def sample(instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12) -> Sample:
-    """Reachable states of the instance; constants without a value are drawn.
-
-    Breadth-first, to meet states that need many parties; if there are more than ``states``, random runs,
-    which go deeper, give the rest. Ends after ``seconds`` seconds at the latest. Raises BadInstance if no
-    constants fit.
+def sample(instance: Instance, *, states: int, seconds: float, seed: int) -> Sample:
+    """Reachable states of the instance; constants without a value are drawn. Breadth-first, to meet states
+    that need many parties; beyond ``states``, random runs, which go deeper, give the rest. Raises BadInstance
+    if no constants fit.
     """
     draw = random.Random(seed)
     ends = time.perf_counter() + seconds
-    makers, first = _makers(instance, draw, variants)
+    makers, first = _makers(instance, draw)
     taken: set[str] = set()
     seen, complete = _breadth_first(makers, first, states=states, ends=ends, taken=taken)
     if not complete:
@@ -115,23 +116,8 @@ def sample(instance: Instance, *, states: int, seconds: float, seed: int, varian
     return Sample([(makers[number].instance.constants, state) for number, state in seen], never, complete)
 
 
-def walks(
-    instance: Instance, *, states: int, seconds: float, seed: int, variants: int = 12, length: int = LENGTH
-) -> list[tuple[Mapping[str, Any], State]]:
-    """Different states met on random runs of ``length`` steps; see ``sample``."""
-    draw = random.Random(seed)
-    ends = time.perf_counter() + seconds
-    makers, first = _makers(instance, draw, variants)
-    seen: _Seen = {}
-    known = [list(found) for found in first]
-    _walk(makers, first, known, seen=seen, states=states, ends=ends, draw=draw, taken=set(), length=length)
-    return [(makers[number].instance.constants, state) for number, state in seen]
-
-
-def _makers(
-    instance: Instance, draw: random.Random, variants: int
-) -> tuple[list[Interpreter], list[list[State]]]:
-    makers = list(_interpreters(instance, draw, variants))
+def _makers(instance: Instance, draw: random.Random) -> tuple[list[Interpreter], list[list[State]]]:
+    makers = list(itertools.islice(_interpreters(instance, draw), VARIANTS))
     first = [list(itertools.islice(interpreter.initial(), STARTS)) for interpreter in makers]
     if not any(first):
         raise BadInstance(f"{instance.name}: no constants with an initial state were found; widen the bounds")
@@ -181,7 +167,6 @@ def _walk(
     ends: float,
     draw: random.Random,
     taken: set[str],
-    length: int = LENGTH,
 ) -> None:
     while len(seen) < states and time.perf_counter() < ends:
         known = len(seen)
@@ -192,7 +177,7 @@ def _walk(
             fresh = draw.random() < 0.5 or not known_of[number]
             state = draw.choice(first[number] if fresh else known_of[number])
             seen.setdefault((number, state))
-            for _ in range(length):
+            for _ in range(LENGTH):
                 following = _next(interpreter, state, draw)
                 if following is None:
                     break
@@ -218,9 +203,9 @@ def _next(interpreter: Interpreter, state: State, draw: random.Random) -> Transi
     return None
 
 
-def _interpreters(instance: Instance, draw: random.Random, variants: int) -> Iterator[Interpreter]:
+def _interpreters(instance: Instance, draw: random.Random) -> Iterator[Interpreter]:
     tried: set[str] = set()
-    for _ in range(variants * 8):
+    for _ in range(VARIANTS * 8):
         constants = dict(instance.constants)
         for variable in instance.spec.constants:
             if variable.name not in constants:
@@ -232,9 +217,6 @@ def _interpreters(instance: Instance, draw: random.Random, variants: int) -> Ite
             yield Interpreter(replace(instance, constants=constants))
         except BadInstance:
             continue
-        variants -= 1
-        if variants == 0:
-            return
 
 
 def _drawn(instance: Instance, variable: Variable, draw: random.Random) -> Any:

@@ -1,7 +1,5 @@
 """Candidates as lemmas: cubes that differ in one term are joined, and one term is the conclusion."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The first line of a command that judges: which manifest and protocol it is about."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path

@@ -14,8 +14,6 @@ reason -> ids, or a list whose items are reasons of ``common`` and such tables. 
 id -> reason everywhere, as the judges read it.
 """
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -52,10 +50,8 @@ Groups = Mapping[str, Mapping[str, list[str]]]
 
 def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
     """The content of a manifest in which every entry has all of its keys. ``file`` is its name in messages.
-
-    Raises:
-        ManifestError: a reason is unknown, is not used or explains something twice; a common key has no
-            section, or is not used; a value has another form.
+    Raises ManifestError: a reason is unknown, unused or explains something twice; a common key has no
+    section, or is not used; a value has another form.
     """
     common = _table(data.get("common", {}), "common", file=file)
     wrong = [key for key in common if key not in (*SECTIONS, *REASONS)]

@@ -1,7 +1,5 @@
 """The error of a manifest that cannot be used."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 

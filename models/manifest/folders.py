@@ -3,8 +3,6 @@
 Processes that are started later (judges, Java, the Python workers of Spark) find them there too.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

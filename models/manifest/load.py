@@ -1,7 +1,5 @@
 """Reading manifests: TOML -> ``Manifest``, with errors that name file, value and remedy."""
 
-from __future__ import annotations
-
 import difflib
 import tomllib
 from collections import Counter
@@ -47,19 +45,18 @@ def shown_name(path: Path) -> str:
 
 
 def load(path: Path, *, anew: bool = False) -> Manifest:
-    """Read and check one manifest file, with its locks and the files in the folder of its name.
-
-    These files add entries.
-
-    ``anew``: the ids of the properties are those of the protocol as it is now, not those of the lock.
+    """Read and check one manifest file, with its locks and the files in the folder of its name, which add
+    entries. ``anew``: the ids of the properties are those of the protocol as it is now, not those of the
+    lock. Modules beside a manifest that is not the suite's can be imported from now on.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
-    entry that it does not declare. The modules beside a manifest that is not the suite's can be imported from
-    now on.
+    entry that it does not declare.
     """
     data = _listed(_read(path), file=shown_name(path))
     make_importable(path)
     for more in sorted(path.with_suffix("").glob("*.toml")):
+        if more.name in OTHER_TABLES:
+            continue
         file = f"{path.stem}/{more.name}"
         for section, entries in _listed(_read(more), file=file).items():
             known = data.setdefault(section, [])
@@ -75,6 +72,9 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     known = {} if anew else added_by(pinned)
     return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
 
+
+OTHER_TABLES = ("actions.toml", "findings.toml")
+"""Files in the folder of a manifest that have no entries."""
 
 NAMED = (
     "instance",
@@ -153,11 +153,9 @@ def parse(
     added: Mapping[str, Mapping[str, Sequence[str]]] | None = None,
 ) -> Manifest:
     """Check the content of a manifest; ``file`` is its name in messages, ``pinned`` what lies beside it.
-
-    ``added``: the properties that variants declare beyond those of their base, by reference; those of a
-    variant that is not there are taken from its class. None: entries say all of them.
-
-    Raises ManifestError as ``load`` does; PinError if a module of mutants has another number of them.
+    ``added``: by variant the properties beyond those of its base; those of others are taken from their
+    classes. None: entries say all of them. Raises ManifestError as ``load`` does; PinError if a module of
+    mutants has another number of them.
     """
     data = _with_names(data)
     data = _with_mutants(expand(with_usual(data, locked=bool(pinned), file=file), file=file), file=file)
@@ -226,10 +224,9 @@ def _dicts(entries: object) -> list[dict[str, object]]:
 
 
 def _with_usual(manifest: Manifest) -> Manifest:
-    """The manifest of a locked protocol with the entries that each has.
-
-    The lock is compared; where there is a proof, frame conditions are marked. Each has a self-test: the first
-    property is taken to have another digest, and the marks of ``wrong_marks`` to be the opposite.
+    """The manifest of a locked protocol with the entries that each has: the lock is compared; where there is
+    a proof, frame conditions are marked. Each has a self-test: the first property is taken to have another
+    digest, and the marks of ``wrong_marks`` to be the opposite.
     """
     holds = Expectation(every=Expected.HOLDS)
     name = manifest.name.replace("_", "-")

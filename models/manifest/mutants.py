@@ -1,8 +1,5 @@
 """Entries for the mutants that the modules listed in a manifest declare."""
 
-from __future__ import annotations
-
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import Field, TypeAdapter
@@ -10,6 +7,7 @@ from pydantic import Field, TypeAdapter
 from tidemark.models.manifest.errors import ManifestError, PinError
 from tidemark.models.manifest.strict import Strict
 from tidemark.models.mutation.declared import Declared, mutants_of
+from tidemark.models.mutation.patches import WALKS
 from tidemark.spec.language.references import ReferenceNotFoundError
 
 
@@ -19,19 +17,22 @@ class MutantModule(Strict):
     module: str = Field(pattern=r"^[A-Za-z_][\w.]*$")
     prefix: str = ""
     """What comes before the names of its mutants, so that names are unique over all manifests."""
+    walked: str | None = None
+    """The same of those that walks must find, if it is another."""
     number: int = Field(gt=0)
     """Pinned number of its mutants."""
+
+    def prefix_of(self, mutant: Declared) -> str:
+        """What comes before the name of one of them."""
+        return self.prefix if self.walked is None or mutant.killer != WALKS else self.walked
 
 
 MODULES = TypeAdapter(tuple[MutantModule, ...])
 
 
 def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
-    """The content of one ``[mutant.NAME]`` for each mutant of a module.
-
-    Raises:
-        ManifestError: there is no such module.
-        PinError: it has another number of mutants than is pinned.
+    """The content of one ``[mutant.NAME]`` for each mutant of a module. Raises ManifestError if there is no
+    such module; PinError if it has another number of mutants than is pinned.
     """
     try:
         found = mutants_of(listed.module)
@@ -44,18 +45,8 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
             file=file,
             remedy="restore the mutant that is gone, or change  number  under [mutants] on purpose",
         )
-    return [_entry(item, listed.prefix) for item in found]
+    return [_entry(item, listed.prefix_of(item)) for item in found]
 
 
 def _entry(item: Declared, prefix: str) -> dict[str, Any]:
-    content: Mapping[str, Any] = {
-        "name": prefix + item.name,
-        "tier": item.tier,
-        "ref": item.ref,
-        "instance": item.instance,
-        "source": item.source,
-        "killer": item.killer,
-        "adds": item.adds,
-        "equivalent": item.equivalent,
-    }
-    return dict(content)
+    return {**vars(item), "name": prefix + item.name}

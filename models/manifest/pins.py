@@ -1,7 +1,5 @@
 """The lock of claims beside a manifest: digests of what each claim and step said when it was reviewed."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Iterable
@@ -21,16 +19,10 @@ FORM = "tidemark claims 1"
 
 
 class Pin(Strict):
-    """One line of the lock.
-
-    Attributes:
-        digest: of the tree.
-        wording: digest of the tree in the words of the language; of a variant, of what differs from its base.
-            Empty if it is not known: the file is in the form before locks.
-        id: a property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or
-            ``reading`` and the reference of a reading.
-        kind: of a property; empty for all else.
-        adds: of a variant, the properties that it declares beyond those of its base: kind and id of each.
+    """One line of the lock. ``digest``: of the tree. ``wording``: digest of the tree in the words of the
+    language; of a variant, of what differs from its base; empty in the form before locks. ``id``: a
+    property's or an assumption's id, ``action NAME``, ``state``, the reference of a variant, or ``reading``
+    and a reference. ``adds``: kind and id of the properties that a variant declares beyond those of its base.
     """
 
     digest: str
@@ -55,11 +47,26 @@ class Pin(Strict):
         return not (self.of_variant or self.of_reading)
 
 
-def lock_file(manifest: Path) -> Path:
+def lock_file(manifest: Path, lock: str = "claims.lock") -> Path:
     """``claims.lock`` beside ``manifest.toml``; ``NAME.claims.lock`` beside ``NAME.toml``."""
-    return manifest.with_name(
-        "claims.lock" if manifest.stem == "manifest" else f"{manifest.stem}.claims.lock"
-    )
+    return manifest.with_name(lock if manifest.stem == "manifest" else f"{manifest.stem}.{lock}")
+
+
+def locked_lines(path: Path, form: str, *, remedy: str) -> list[str] | None:
+    """The lines of a lock below the first, which says its form; None if there is no file.
+
+    Raises ManifestError for anything else than a lock.
+    """
+    try:
+        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
+    except FileNotFoundError:
+        return None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"cannot be read: {error}", file=path.name, remedy=remedy) from error
+    if not head.startswith(f"# {form}:"):
+        problem = f"begins with {head[:40]!r}, not with '# {form}:': it has another version's form"
+        raise ManifestError(problem, file=path.name, remedy=remedy)
+    return lines
 
 
 def lock_text(name: str, pins: Iterable[Pin]) -> str:
@@ -75,14 +82,9 @@ def _shown(pin: Pin) -> str:
 
 def read_lock(path: Path) -> tuple[Pin, ...]:
     """The pins of a lock; none if there is no file. Raises ManifestError for anything else than a lock."""
-    try:
-        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-    except FileNotFoundError:
+    lines = locked_lines(path, FORM, remedy=_REMEDY)
+    if lines is None:
         return _read_old(path.with_name(path.name.replace("claims.lock", "pins.toml")))
-    except (OSError, UnicodeDecodeError) as error:
-        raise _error(path, f"cannot be read: {error}") from error
-    if not head.startswith(f"# {FORM}:"):
-        raise _error(path, f"begins with {head[:40]!r}, not with '# {FORM}:': it has another version's form")
     pins: dict[str, Pin] = {}
     for number, line in enumerate(lines, 2):
         match = _LINE.fullmatch(line)
@@ -133,7 +135,8 @@ def properties_of(pins: Iterable[Pin]) -> dict[str, list[str]]:
 _LINE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{16}) (\S.*\S|\S)")
 
 
+_REMEDY = "restore it; or remove it, and  tidemark pin  writes the lock"
+
+
 def _error(path: Path, message: str) -> ManifestError:
-    return ManifestError(
-        message, file=path.name, remedy="restore it; or remove it, and  tidemark pin  writes the lock"
-    )
+    return ManifestError(message, file=path.name, remedy=_REMEDY)

@@ -4,36 +4,31 @@ There is no third choice: a command that is asked about ``small`` in a folder wi
 answer about another protocol that has an entry of this name.
 """
 
-from __future__ import annotations
-
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
+from tidemark.models.manifest.strict import Strict
 
 SUITE = Path("suite")
 """Given in place of a file: the manifests of the suite's own protocols."""
 
 
-class Project(BaseModel):
+class Project(Strict):
     """The table ``[tool.tidemark]``. Its paths and patterns begin in the folder of the file."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     manifests: tuple[str, ...] = ()
     """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""
 
 
 def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
-    """The given manifest files, else those of the project in which this process works; each once.
-
-    Raises ManifestError if there is none, if the project's table is wrong, or if a path in it leads to
-    nothing.
+    """The given manifest files, else those of the project in which this process works; each once. Raises
+    ManifestError if there is none, or the project's table is wrong.
     """
     files = [path for one in given for path in (manifest_files() if one == SUITE else (one,))]
     found = files or project_manifests(Path.cwd())

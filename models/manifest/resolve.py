@@ -1,7 +1,5 @@
 """The manifest against the specification: are the pinned properties there, do the instances fit?"""
 
-from __future__ import annotations
-
 import difflib
 import json
 from collections.abc import Mapping, Sequence

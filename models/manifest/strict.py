@@ -1,7 +1,5 @@
 """The base of all that is read from a manifest."""
 
-from __future__ import annotations
-
 from pydantic import BaseModel, ConfigDict
 
 

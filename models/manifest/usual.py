@@ -8,8 +8,6 @@ An entry with ``like`` takes what it does not say of protocol, program, claims, 
 entry of this name in its section.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -46,12 +44,8 @@ _KEYS = ("tier", "states", "protocol", "instances")
 
 
 def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str, Any]:
-    """The content of a manifest with its usual entries, where it has not got them already.
-
-    ``locked``: the claims are, so that second opinions and self-tests of arguments are made unasked.
-
-    Raises:
-        ManifestError: a table says something else than its form allows.
+    """The content of a manifest with its usual entries, where it has not got them already. ``locked``: second
+    opinions and self-tests of arguments are made unasked. Raises ManifestError.
     """
     data = {
         section: list(_alike(section, entries, file)) if isinstance(entries, list) else entries

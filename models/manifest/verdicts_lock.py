@@ -10,8 +10,6 @@ does not reach::
 A manifest may state counts itself: numbers that are known from elsewhere. They must not contradict the lock.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -19,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.pins import lock_file, locked_lines
 
 FORM = "tidemark verdicts 1"
 """The first words of a lock: the version of its form."""
@@ -38,13 +37,9 @@ Place = tuple[str, str]
 
 @dataclass(frozen=True)
 class Locked:
-    """What the lock says of one entry.
-
-    Attributes:
-        counts: by name.
-        vacuous: ids of vacuity verdicts that are refuted, compared exactly; of an instance also the witnesses
-            that it does not reach.
-        reached: witnesses that a program reaches, beside those that its entry names.
+    """What the lock says of one entry. ``vacuous``: ids of vacuity verdicts that are refuted, compared
+    exactly; of an instance also the witnesses that it does not reach. ``reached``: witnesses that a program
+    reaches, beside those that its entry names.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -54,9 +49,7 @@ class Locked:
 
 def verdicts_file(manifest: Path) -> Path:
     """``verdicts.lock`` beside ``manifest.toml``; ``NAME.verdicts.lock`` beside ``NAME.toml``."""
-    return manifest.with_name(
-        "verdicts.lock" if manifest.stem == "manifest" else f"{manifest.stem}.verdicts.lock"
-    )
+    return lock_file(manifest, "verdicts.lock")
 
 
 def verdicts_text(name: str, lines: Iterable[tuple[Place, Locked]]) -> str:
@@ -72,16 +65,8 @@ def verdicts_text(name: str, lines: Iterable[tuple[Place, Locked]]) -> str:
 
 def read_verdicts(path: Path) -> dict[Place, Locked]:
     """The lines of a lock; none if there is no file. Raises ManifestError for anything else than a lock."""
-    try:
-        head, *lines = path.read_text(encoding="utf-8").splitlines() or [""]
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise _error(path, f"cannot be read: {error}") from error
-    if not head.startswith(f"# {FORM}:"):
-        raise _error(path, f"begins with {head[:40]!r}, not with '# {FORM}:': it has another version's form")
     found: dict[Place, Locked] = {}
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(locked_lines(path, FORM, remedy=_REMEDY) or (), 2):
         match = _LINE.fullmatch(line)
         if match is None:
             raise _error(path, f"line {number} is no entry with counts: {line[:60]!r}")
@@ -143,6 +128,8 @@ def _with(entry: Mapping[str, Any], locked: Locked, *, file: str) -> dict[str, A
     return found
 
 
+_REMEDY = "restore it; or remove it, and  tidemark pin --counts  writes it"
+
+
 def _error(path: Path, message: str) -> ManifestError:
-    remedy = "restore it; or remove it, and  tidemark pin --counts  writes it"
-    return ManifestError(message, file=path.name, remedy=remedy)
+    return ManifestError(message, file=path.name, remedy=_REMEDY)

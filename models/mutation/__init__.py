@@ -1,3 +1,1 @@
-"""Mutants and variants of the protocols: faults that were made, or could be, and the property that finds
-it.
-"""
+"""Mutants and variants of the protocols: mistakes that were made, or could be, and what finds them."""

@@ -5,8 +5,6 @@ A mutant of a specification is a subclass of the protocol; one of the implementa
 their modules, and pins how many mutants each has.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,17 +20,10 @@ _Item = TypeVar("_Item", bound=Callable[..., Any])
 
 @dataclass(frozen=True, kw_only=True)
 class Declared:
-    """One mutant as its module declares it.
-
-    Attributes:
-        ref: ``module:name`` of the class or function.
-        name: its name in the manifest, without what the manifest puts before it.
-        killer: property or claim that must be refuted; None if nothing can tell it apart.
-        equivalent: then the reason.
-        source: which bug or hazard it stands for.
-        instance: the entry on which it must die.
-        tier: when it is judged.
-        adds: ids by kind of the properties that it declares beyond those of its base.
+    """One mutant as its module declares it. ``ref``: ``module:name``. ``name``: without what the manifest
+    puts before it. ``killer``: property or claim that must be refuted; None, with a reason in ``equivalent``,
+    if nothing can tell it apart. ``source``: which bug or hazard it stands for. ``instance``: the entry on
+    which it must die. ``adds``: ids by kind of the properties that it declares beyond those of its base.
     """
 
     ref: str
@@ -55,10 +46,9 @@ def mutant(
     adds: Mapping[str, Sequence[str]] | None = None,
     equivalent: str | None = None,
 ) -> Callable[[_Item], _Item]:
-    """Declare a class or function to be a mutant; once for each property that has to find it.
-
-    The name is made from the item's own (``SaveAppends`` and ``save_appends`` give ``save-appends``) unless
-    ``name`` is given. See ``Declared`` for the others; a subclass of a mutant is none by itself.
+    """Declare a class or function to be a mutant; once for each property that has to find it. Its name is
+    made from the item's own (``SaveAppends`` and ``save_appends`` give ``save-appends``) unless ``name`` is
+    given. See ``Declared``; a subclass of a mutant is none by itself.
     """
 
     def mark(item: _Item) -> _Item:
@@ -80,11 +70,7 @@ def mutant(
 
 
 def mutants_of(module: str) -> tuple[Declared, ...]:
-    """The mutants that a module declares itself, in the order of its text.
-
-    Raises:
-        ReferenceNotFoundError: there is no such module.
-    """
+    """The mutants that a module declares itself, in the order of its text. Raises ReferenceNotFoundError."""
     scope = vars(load_module(module, what="module of mutants"))
     own = [
         item

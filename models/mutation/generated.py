@@ -5,8 +5,6 @@ argument of a minimum forgotten, off by one, and so on. Ids name action, place a
 depend on other actions.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -23,10 +21,7 @@ from tidemark.spec.language.spec import Action, Spec
 
 @dataclass(frozen=True)
 class GeneratedMutant:
-    """One action made wrong.
-
-    ``site`` says where, in the author's words; ``before`` and ``after`` are the changed part as text.
-    """
+    """One action made wrong. ``site`` says where, ``before`` and ``after`` are the changed part as text."""
 
     id: str
     operator: str
@@ -58,9 +53,8 @@ def mutants_of(reference: str) -> tuple[GeneratedMutant, ...]:
 
 @dataclass(frozen=True)
 class MutatedInstance(Instance):
-    """An instance of a generated mutant: ``mutant`` is its id. Every judge reads the tree through ``spec``.
-
-    Pickled as reference, bounds and id; another process makes the mutant again from its own trace.
+    """An instance of a generated mutant, by its id. Pickled as reference, bounds and id: another process
+    makes the mutant again from its own trace.
     """
 
     mutant: str = ""

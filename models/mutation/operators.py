@@ -1,7 +1,5 @@
 """Mutation operators: how one place of an expression can be wrong. Tree surgery only, no text is patched."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -46,6 +46,9 @@ IMPL = "impl"
 """The room of the implementation, not named as a package: no judge depends on all of it."""
 
 
+WALKS = "conformance"
+"""The claim of walks over a program."""
+
 SLIP = "/slip:"
 """Between function and name in the id of a slip."""
 
@@ -56,12 +59,8 @@ class PatchError(SpecError):
 
 @dataclass(frozen=True)
 class Host:
-    """Where a mutant has to die.
-
-    Attributes:
-        entry: name of the entry of the manifest.
-        make: what the entry names: the factory of the program, or the adapter.
-        given: further arguments of the factory, see ``like``.
+    """Where a mutant has to die: the ``entry`` of the manifest; ``make``, the factory of the program or the
+    adapter that it names; and further arguments of the factory, see ``like``.
     """
 
     entry: str
@@ -69,22 +68,16 @@ class Host:
     given: tuple[tuple[str, Any], ...] = field(default=(), hash=False)
 
     def like(self, **given: Any) -> Host:
-        """The same with further arguments of the factory.
-
-        Often it is the variant of the specification that makes the mistake of the mutant: then a property is
-        refuted, and not only the refinement.
+        """The same with further arguments of the factory: often the variant of the specification that makes
+        the mistake of the mutant, so that a property is refuted, and not only the refinement.
         """
         return replace(self, given=tuple(given.items()))
 
 
 @dataclass(frozen=True)
 class Edit:
-    """One change of one function.
-
-    Attributes:
-        at: ``file:function``, the file below ``impl/``, the function by its qualified name.
-        old: stands in the text of the function exactly once.
-        new: takes its place.
+    """One change of one function: ``file:function``, the file below ``impl/``, the function by its qualified
+    name. ``old`` stands in its text exactly once; ``new`` takes its place.
     """
 
     at: str
@@ -144,14 +137,10 @@ class Edit:
 
 @dataclass(frozen=True)
 class Patch:
-    """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here.
-
-    Attributes:
-        name: in the manifest, without the prefix.
-        on: the entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``,
-            which are tried with the mutants that rules make, by the same hosts.
-        says: what is wrong, in a sentence.
-        also: changes of other functions, which belong to it.
+    """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here. ``on``: the
+    entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``, tried with
+    the mutants that rules make. ``says``: what is wrong. ``also``: changes of other functions, which belong
+    to it. ``walked``: an entry of walks, on which it must die, too.
     """
 
     name: str
@@ -166,11 +155,12 @@ class Patch:
     equivalent: str | None = None
     tier: str = "fast"
     also: tuple[Edit, ...] = ()
+    walked: Host | None = None
 
     @property
     def attribute(self) -> str:
         """Its name in its module."""
-        return self.name.replace("-", "_")
+        return self.name.replace("-", "_") + ("_walked" if self.killer == WALKS else "")
 
     @property
     def slip(self) -> str:
@@ -213,13 +203,17 @@ class Patch:
 
 
 def patches(module: str, *given: Patch) -> tuple[Patch, ...]:
-    """The mutants of a module, each made an attribute of it. Raises PatchError if two have one name."""
+    """The mutants of a module, each made an attribute of it, followed by those that are walked, too.
+
+    Raises PatchError if two have one name.
+    """
     scope = vars(sys.modules[module])
-    for patch in given:
+    walked = [replace(one, on=one.walked, killer=WALKS, walked=None) for one in given if one.walked]
+    for patch in (*given, *walked):
         if patch.attribute in scope:
             raise PatchError(f"there are two {patch.name!r}", remedy="Rename one", place=module)
         scope[patch.attribute] = patch
-    return given
+    return (*given, *walked)
 
 
 _inside: list[tuple[Patch, list[tuple[FunctionType, CodeType]]]] = []
@@ -239,8 +233,8 @@ def put_in(patch: Patch) -> None:
 
 @contextmanager
 def patched(patch: Patch) -> Iterator[None]:
-    """Run the changed code of a patch for a while: programs that are made meanwhile leave it in, and so does
-    ``restore``. Raises PatchError.
+    """Run the changed code of a patch for a while: programs that are made meanwhile, and ``restore``, leave
+    it in. Raises PatchError.
     """
     restore()
     codes = _codes(patch)

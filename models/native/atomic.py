@@ -1,7 +1,5 @@
 """Operations on elements of shared arrays, for compiled loops of several threads."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from llvmlite import ir

@@ -4,8 +4,6 @@ A scalar takes the bits that its domain needs and holds the index of the value i
 map are placed one after another (a *run*); no entry straddles a word, and a map may be cut into several runs.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ It must not change: compiled functions on disk contain it, and saved blocks of t
 divided by it.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba

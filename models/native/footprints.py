@@ -125,8 +125,7 @@ class Footprints:
     def _each(self, variable: Variable, binders: Sequence[Local], body: Expr) -> tuple[Cells, Cells]:
         kind = map_type(Read(variable.type, variable))
         reads, writes = NOTHING, NOTHING
-        for entry in self.instance.entries(kind):
-            keys = tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
+        for keys in self.instance.keys(kind):
             value = _put_in(body, {b.name: key for b, key in zip(binders, keys, strict=True)})
             if value == Select(kind.value, Read(variable.type, variable), keys):
                 continue

@@ -4,8 +4,6 @@ Only steps that change the state are edges: fairness is about those, and stutter
 that leave the bounds are no edges either, and do not count as enabled.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -130,10 +128,8 @@ def reach(first: Any, target: Any, allowed: Any, sources: Any) -> Any:
 
 @numba.njit(cache=True, nogil=True)
 def components(first: Any, target: Any, allowed: Any) -> Any:
-    """Strongly connected components of the ``allowed`` states: the component of each state (-1: not
-    allowed), their number.
-
-    Tarjan's algorithm with explicit stacks.
+    """Component of each state (-1: not ``allowed``), and their number: Tarjan's algorithm with explicit
+    stacks.
     """
     size = first.size - 1
     component = np.full(size, -1, dtype=np.int32)

@@ -1,7 +1,5 @@
 """LLVM text to machine code, kept as object files so that a second process starts warm."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import tempfile
@@ -81,8 +79,8 @@ def digest_of(text: str, *, quick: bool = False) -> str:
 
 
 class Library:
-    """The functions of some compiled texts, which may call each other. ``warm``: all of the code was found on
-    disk. ``quick``: compiled in less time, to slower code.
+    """The functions of some compiled texts, which may call each other. ``warm``: all code was found on disk.
+    ``quick``: compiled in less time, to slower code.
     """
 
     def __init__(self, texts: Sequence[str], folder: Path | None = None, *, quick: bool = False) -> None:

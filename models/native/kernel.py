@@ -35,16 +35,13 @@ CHUNK_SUCCESSORS = 1 << 20
 
 @dataclass(frozen=True)
 class Expansion:
-    """The successors of a block.
-
-    ``successors`` are the states inside the bounds, duplicates included, grouped by action within a chunk of
-    rows; ``parent`` is the row of each one's predecessor and ``step`` its index in ``Interpreter.steps``.
-    ``generated``, ``out_of_bounds`` and ``below`` count by action: all enabled steps, those that leave the
-    bounds, and those of them that make a natural number negative. ``guards``: whether each guard conjunct
-    (numbered through the actions in declared order) held at least once after those evaluated before it.
-    ``enabled`` is 0 for a row without any enabled step. ``events`` maps the index of a step claim (a broken
-    transition invariant or a reached witness, see ``Kernel.step_claims``) to the first successor that decided
-    it.
+    """The successors of a block: the states inside the bounds, duplicates included, grouped by action within
+    a chunk of rows; ``parent`` is the row of each one's predecessor and ``step`` its index in
+    ``Interpreter.steps``. ``generated``, ``out_of_bounds`` and ``below`` count by action: enabled steps,
+    those that leave the bounds, and those of them that make a natural number negative. ``guards``: whether
+    each guard conjunct held at least once after those evaluated before it. ``enabled`` is 0 for a row without
+    any enabled step. ``events``: index of a step claim (``Kernel.step_claims``) -> the first successor that
+    decided it.
     """
 
     successors: Block
@@ -62,8 +59,8 @@ Room = tuple[Block, NDArray[np.int64], NDArray[np.int32]]
 
 
 class Buffers:
-    """Room for the results of one call of ``expand`` on at most ``rows`` rows; a search reuses it. ``store``:
-    arrays for the successors, their parents and their steps, if they are elsewhere.
+    """Room for the results of ``expand`` on at most ``rows`` rows. ``store``: arrays for successors, parents
+    and steps.
     """
 
     def __init__(self, kernel: Kernel, rows: int, store: Room | None = None) -> None:
@@ -157,9 +154,8 @@ class Kernel:
         return self.codec.pack_all(self.interpreter.initial())
 
     def run(self, block: Block, buffers: Buffers) -> int:
-        """Expand a block of at most ``buffers.rows`` rows into the buffers; gives the number of successors.
-
-        ``stats``, ``flags`` and ``seen`` of the buffers accumulate; the caller clears them.
+        """Expand a block into the buffers; gives the number of successors. ``stats``, ``flags`` and ``seen``
+        accumulate.
         """
         if block.dtype != np.uint64 or block.shape[1] != self.words or not block.flags.c_contiguous:
             raise ValueError(
@@ -238,6 +234,17 @@ class Kernel:
         found = np.empty((len(block), max(1, -(-len(self.state_claims) // 64))), dtype=np.uint64)
         return found if self._check(block.ctypes.data, len(block), found.ctypes.data) else None
 
+    def broken(self, block: Block) -> list[tuple[int, int]]:
+        """Broken invariants: the number of each, and the first row that breaks it."""
+        marks = self.breaks(block) if len(block) and self.state_claims else None
+        if marks is None:
+            return []
+        rows = (
+            (n, np.flatnonzero(marks[:, n // 64] & np.uint64(1 << n % 64)))
+            for n in range(len(self.state_claims))
+        )
+        return [(number, int(own[0])) for number, own in rows if len(own)]
+
     def digest(self, block: Block) -> NDArray[np.uint64]:
         """A fixed 64-bit mix of each row, the same on every machine."""
         return digest_rows(np.ascontiguousarray(block))
@@ -268,10 +275,8 @@ def _conditions(function: Any, block: Block, size: int) -> NDArray[np.uint64]:
 
 
 def compile_kernel(instance: Instance, *, folder: Path | None = None) -> Kernel:
-    """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default) and
-    found again there.
-
-    Raises NativeError if the instance is too wide; BadInstance if its constants break an assumption.
+    """The kernel of an instance; compiled code is kept in ``folder`` (``build/kernels`` by default). Raises
+    NativeError if the instance is too wide; BadInstance if its constants break an assumption.
     """
     kernel = Kernel(instance, folder=folder)
     _ = kernel.interpreter  # checks the assumptions on the constants

@@ -63,11 +63,9 @@ class FairSearch:
         return int(found[0]) if len(found) else None
 
     def component(self, allowed: Mask) -> Mask | None:
-        """The states of a part in which a run can cycle for ever, fairly; None if there is none.
-
-        A component in which a weakly fair step is always enabled and never taken holds no fair cycle. Where a
-        strongly fair step is enabled and never taken, a fair cycle must avoid the states that enable it, so
-        these are removed.
+        """The states of a part in which a run can cycle for ever, fairly; None if there is none. A component
+        in which a weakly fair step is always enabled and never taken has no fair cycle. Where a strongly fair
+        step is enabled and never taken, a fair cycle avoids the states that enable it: these are removed.
         """
         graph = self.graph
         while allowed.any():

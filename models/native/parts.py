@@ -36,10 +36,7 @@ class _Part(Instance):
 
 
 class PartsLibrary:
-    """The compiled parts of variants of one instance, kept in memory; ``folder`` keeps them on disk too.
-
-    All variants have the same bounds and constants.
-    """
+    """The compiled parts of variants of one instance, kept in memory; ``folder`` keeps them on disk too."""
 
     def __init__(self, folder: Path | None = None) -> None:
         self.folder = folder
@@ -120,10 +117,7 @@ class KernelOfParts(Kernel):
         return self.conditions.breaks(block)
 
     def differs(self, other: KernelOfParts, states: Block) -> bool:
-        """Does the other relation begin differently, or lead from one of the states to different ones?
-
-        Only states within the bounds count. Both have the same variables.
-        """
+        """Does the other relation begin differently, or lead from one of the states elsewhere?"""
         if self.parts.keys() != other.parts.keys():
             return True
         if not np.array_equal(self.initial_block(), other.initial_block()):

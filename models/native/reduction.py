@@ -12,8 +12,6 @@ Unsound, and refused: claims about steps, witnesses and liveness; an instance wh
 for the postponed step might have stayed within them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -137,10 +135,7 @@ def _compact(  # noqa: PLR0917 - see above
 
 
 class Reduction:
-    """Stubborn sets of one kernel, for deadlocks and for some invariants.
-
-    Raises ReductionError for other claims, or too many steps.
-    """
+    """Stubborn sets of one kernel, for deadlocks and some invariants. Raises ReductionError."""
 
     def __init__(self, kernel: Kernel, claims: Sequence[Property]) -> None:
         for claim in claims:

@@ -6,11 +6,9 @@ the greatest length, and a new one begins. The result depends on the seed only (
 Walks can refute, and can reach; they cannot show that a claim holds.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numba
@@ -40,8 +38,8 @@ class Budget:
 
 @dataclass(frozen=True)
 class Sample:
-    """The results of the walks. ``runs``: for each refuted claim or reached witness one run, by property id;
-    it need not be shortest. ``stuck``: a run to a state without an enabled step.
+    """The results of the walks. ``runs``: for each refuted claim or reached witness one run, by id, not the
+    shortest. ``stuck``: a run to a state without an enabled step.
     """
 
     kernel: Kernel
@@ -77,12 +75,6 @@ def _draw(parent: Any, count: Any, chances: Any, chosen: Any) -> None:
             chosen[row] = at
 
 
-@dataclass
-class _Found:
-    runs: dict[str, Path] = field(default_factory=dict)
-    stuck: Path | None = None
-
-
 class _Walks:
     def __init__(self, kernel: Kernel, depth: int, seed: int) -> None:
         self.kernel, self.depth = kernel, depth
@@ -96,7 +88,8 @@ class _Walks:
         self.history = np.zeros((self.walkers, depth), dtype=np.int32)
         self.taken = np.zeros(max(1, kernel.plan.steps), dtype=np.int64)
         self.walks, self.longest = self.walkers, 0
-        self.found = _Found()
+        self.runs: dict[str, Path] = {}
+        self.stuck: Path | None = None
         for claim, row in self._broken(self.present):
             self._keep(claim, int(row), None)
 
@@ -129,9 +122,9 @@ class _Walks:
 
     def _look(self, count: int) -> None:
         buffers, kernel = self.buffers, self.kernel
-        if self.found.stuck is None and not buffers.enabled.all():
+        if self.stuck is None and not buffers.enabled.all():
             row = int(np.flatnonzero(buffers.enabled == 0)[0])
-            self.found.stuck = self._path(row, None)
+            self.stuck = self._path(row, None)
         for index in np.flatnonzero(buffers.seen).tolist():
             at = int(buffers.where[index])
             self._keep(kernel.step_claims[index], int(buffers.parent[at]), int(buffers.step[at]))
@@ -139,21 +132,11 @@ class _Walks:
             self._keep(claim, int(buffers.parent[at]), int(buffers.step[at]))
 
     def _broken(self, block: NDArray[np.uint64]) -> list[tuple[Property, int]]:
-        if not len(block) or not self.kernel.state_claims:
-            return []
-        marks = self.kernel.breaks(block)
-        if marks is None:
-            return []
-        found = []
-        for number, claim in enumerate(self.kernel.state_claims):
-            rows = np.flatnonzero(marks[:, number // 64] & np.uint64(1 << number % 64))
-            if len(rows) and claim.id not in self.found.runs:
-                found.append((claim, int(rows[0])))
-        return found
+        return [(self.kernel.state_claims[claim], row) for claim, row in self.kernel.broken(block)]
 
     def _keep(self, claim: Property, row: int, step: int | None) -> None:
-        if claim.id not in self.found.runs:
-            self.found.runs[claim.id] = self._path(row, step)
+        if claim.id not in self.runs:
+            self.runs[claim.id] = self._path(row, step)
 
     def _path(self, row: int, step: int | None) -> Path:
         """The walk of a row, and one step more, taken again by the interpreter."""
@@ -177,9 +160,8 @@ def simulate(
     seed: int = 0,
     watch: Callable[[int, float], None] = _unseen,
 ) -> Sample:
-    """Walk until the budget is used up. ``watch`` gets the visits so far and their number a second.
-
-    Raises ValueError for a budget of no visits or no steps, or an instance without an initial state.
+    """Walk until the budget is used up; ``watch`` gets the visits so far and their number a second. Raises
+    ValueError for a budget of nothing, or an instance without an initial state.
     """
     budget = budget if budget is not None else Budget()
     if budget.visits < 1 or budget.depth < 1:
@@ -210,8 +192,8 @@ def simulate(
         walks.walks,
         walks.longest,
         time.perf_counter() - begin,
-        walks.found.runs,
-        walks.found.stuck,
+        walks.runs,
+        walks.stuck,
         dict(zip(actions, walks.buffers.stats[:, 0].tolist(), strict=True)),
         taken,
         seed,

@@ -5,8 +5,6 @@ sort can only be compared for equality, so that a renaming maps runs to runs, un
 instance names single elements; ``Symmetry`` refuses these.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -45,8 +43,8 @@ def _image(  # noqa: PLR0917 - a compiled loop takes plain positional arrays
     tables: Any,
     out: Any,
 ) -> None:
-    """The image of one row. A move takes masked bits from a word to a word by a rotation; where the value
-    itself is an element, a table gives the new one.
+    """The image of one row. A move takes masked bits from a word to a word by a rotation; a table renames
+    elements.
     """
     for k in range(words):
         out[k] = 0
@@ -98,9 +96,8 @@ def _fixing(  # noqa: PLR0917 - see above
 
 
 class Symmetry:
-    """All renamings of the elements of some sorts of an instance.
-
-    Raises SymmetryError if the sorts are not opaque there, or have too many permutations.
+    """All renamings of the elements of some sorts of an instance. Raises SymmetryError if the sorts are not
+    opaque there, or have too many permutations.
     """
 
     def __init__(self, kernel: Kernel, sorts: Sequence[str]) -> None:
@@ -197,10 +194,7 @@ class Symmetry:
                 for keys, value in table.items():
                     moved = tuple(self._value(k, key, swap) for k, key in zip(kind.keys, keys, strict=True))
                     if table[moved] != self._value(kind.value, value, swap):
-                        raise SymmetryError(
-                            f"{self.instance.name}: the constant {variable.name} tells the elements of "
-                            f"{', '.join(self.sorts)} apart; leave the sort out of the symmetry"
-                        )
+                        raise self._apart(f"the constant {variable.name} tells")
 
     def _check_steps(self) -> None:
         """Renamed states have renamed successors: asked of the first states, initial ones first."""
@@ -208,10 +202,7 @@ class Symmetry:
         initial = {tuple(row) for row in block.tolist()}
         for swap in self._swaps():
             if any(tuple(self.image(row, swap).tolist()) not in initial for row in block[:SAMPLE]):
-                raise SymmetryError(
-                    f"{self.instance.name}: the initial states tell the elements of {', '.join(self.sorts)} "
-                    "apart; leave the sort out of the symmetry"
-                )
+                raise self._apart("the initial states tell")
         while 0 < len(block) < SAMPLE:
             larger = np.unique(np.concatenate([block, self.kernel.expand(block).successors]), axis=0)
             if len(larger) == len(block):
@@ -224,14 +215,16 @@ class Symmetry:
     def _compare(self, row: NDArray[np.uint64], swap: Renaming) -> None:
         here = self.kernel.expand(row.reshape(1, -1)).successors
         there = self.kernel.expand(self.image(row, swap).reshape(1, -1)).successors
-        if sorted(map(tuple, self._images(here, swap))) != sorted(map(tuple, there.tolist())):
-            raise SymmetryError(
-                f"{self.instance.name}: the steps from {self.codec.unpack(row)} tell the elements of "
-                f"{', '.join(self.sorts)} apart; leave the sort out of the symmetry"
-            )
+        if sorted(tuple(self.image(one, swap).tolist()) for one in here) != sorted(
+            map(tuple, there.tolist())
+        ):
+            raise self._apart(f"the steps from {self.codec.unpack(row)} tell")
 
-    def _images(self, block: Block, renaming: Renaming) -> list[list[int]]:
-        return [self.image(row, renaming).tolist() for row in block]
+    def _apart(self, what: str) -> SymmetryError:
+        return SymmetryError(
+            f"{self.instance.name}: {what} the elements of {', '.join(self.sorts)} apart; leave the sort out "
+            "of the symmetry"
+        )
 
 
 def _sort(instance: Instance, name: str) -> SortType:
@@ -268,15 +261,15 @@ def _check_opaque(instance: Instance, kinds: Sequence[SortType]) -> None:
                 )
     for variable in (*instance.spec.variables, *instance.spec.constants):
         kind = variable.type
-        if isinstance(kind, MapType) and kind.value in kinds and any(map(_unbounded, kind.keys)):
+        if (
+            isinstance(kind, MapType)
+            and kind.value in kinds
+            and any(isinstance(key, NumberType) for key in kind.keys)
+        ):
             raise SymmetryError(
                 f"{instance.name}: outside the bounds every entry of {variable.name} is one element of "
                 f"{kind.value}; leave {kind.value} out of the symmetry"
             )
-
-
-def _unbounded(kind: Type) -> bool:
-    return isinstance(kind, NumberType)
 
 
 def _tables(

@@ -1,7 +1,5 @@
 """The differences between pins and the protocol, in words."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -22,11 +20,8 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Difference:
-    """One difference between a pin and the protocol.
-
-    Attributes:
-        old: the reviewed text, if known; a lock has digests only.
-        new: the text now; empty if there is none.
+    """One difference between a pin and the protocol: the reviewed text, if known (a lock has digests only),
+    and the text now.
     """
 
     id: str
@@ -40,9 +35,8 @@ class Difference:
         return f"{self.id} {self.change.value}"
 
     def lines(self) -> Iterator[str]:
-        """Lines of the old text with ``-``, of the new one with ``+``, of both with neither.
-
-        Without the old text, the new one alone.
+        """Lines of the old text with ``-``, of the new one with ``+``, of both with neither; or the new text
+        alone.
         """
         if self.old is None:
             yield from self.new.splitlines()
@@ -55,9 +49,8 @@ class Difference:
 def differences(
     pinned: Mapping[str, Pin], found: Mapping[str, Said], *, texts: Mapping[str, str] | None = None
 ) -> list[Difference]:
-    """All differences, in the order of the protocol; pins of removed parts come last.
-
-    ``texts`` are the pinned ones, where known.
+    """All differences, in the order of the protocol; removed parts come last. ``texts`` are the pinned ones,
+    if known.
     """
     names = [*found, *(name for name in pinned if name not in found)]
     changes = ((name, change_of(pinned.get(name), found.get(name))) for name in names)

@@ -25,13 +25,9 @@ ACTION = "action "
 
 @dataclass(frozen=True)
 class Item:
-    """One part of a traced protocol.
-
-    Attributes:
-        meaning: everything that decides its meaning. Equal meanings are equal trees.
-        plain: gives the same as plain lists, which are hashed.
-        lines: gives it in the words of the language.
-        kind: of a property.
+    """One part of a traced protocol. ``meaning``: all that decides it; equal meanings are equal trees.
+    ``plain`` gives it as lists, which are hashed, ``lines`` in the words of the language. ``kind``: of a
+    property.
     """
 
     meaning: Any
@@ -58,10 +54,8 @@ def _said(name: str, plain: Any, lines: Iterable[str], *, kind: str = "") -> Sai
 
 
 def said_by(protocol: str, variants: Iterable[str] = (), readings: Iterable[str] = ()) -> dict[str, Said]:
-    """The parts of a protocol, its variants and readings (references ``module:Class``), by id, in fixed
-    order.
-
-    Raises SpecError if one of them cannot be traced.
+    """The parts of a protocol, its variants and readings (``module:Class``), by id, in fixed order. Raises
+    SpecError.
     """
     base = resolve(protocol).trace()
     declared = _declared(base).items()

@@ -4,8 +4,6 @@ A tree becomes plain lists before it is hashed, so that neither the order of a h
 Python object counts. A type counts by its name: the definitions of types are part of the state.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any

@@ -1,7 +1,7 @@
 """Which section of the implementation is which action of a specification: one table a protocol, as data.
 
-The table is ``actions.toml`` in the protocol's folder. Programs and drivers read from it what an event at a
-named preemption point is meant to be; ``tidemark show actions`` prints it, and ``impl/README.md`` shows it.
+The table is ``manifest/actions.toml`` of the protocol. Programs read from it what an event at a point of
+preemption means; ``tidemark show actions`` prints it, and ``impl/README.md`` shows it.
 """
 
 from __future__ import annotations
@@ -12,30 +12,20 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 
 from tidemark.models.manifest.errors import ManifestError
+from tidemark.models.manifest.strict import Strict
 from tidemark.models.refinement.events import EventRow
-from tidemark.models.rooms import protocol_files
+from tidemark.models.rooms import PROTOCOLS, protocol_files
 
-FILE = "actions.toml"
-
-
-class Strict(BaseModel):
-    """Unknown keys are errors."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+FILE = "manifest/actions.toml"
 
 
 class Row(Strict):
-    """One row: actions that are one section of code, or follow one another within one.
-
-    Attributes:
-        actions: names of the specification's actions.
-        note: what limits the row to some of their cases.
-        section: the code.
-        before: the await before it.
-        original: the place in the original, with its source.
+    """One row: actions that are one section of code, or follow one another within one. ``note`` limits the
+    row to some of their cases; ``before``: the await before the section; ``original``: the place in the
+    original, with its source.
     """
 
     actions: tuple[str, ...] = Field(min_length=1)
@@ -155,12 +145,17 @@ def _events(table: Mapping[str, Any], *, fault: bool) -> Iterator[dict[str, Any]
 @cache
 def action_table(protocol: str) -> ActionTable:
     """The table of a protocol, by the name of its folder. Raises ManifestError."""
-    for path in protocol_files(FILE):
-        if path.parent.name == protocol:
-            return load_actions(path)
+    path = PROTOCOLS / protocol / FILE
+    if path.is_file():
+        return load_actions(path)
     raise ManifestError(
         f"no table of actions of {protocol!r}", file=FILE, remedy=f"write models/protocols/{protocol}/{FILE}"
     )
+
+
+def tables() -> tuple[str, ...]:
+    """The protocols that have one."""
+    return tuple(path.parents[1].name for path in protocol_files(FILE))
 
 
 def load_actions(path: Path) -> ActionTable:
@@ -168,5 +163,5 @@ def load_actions(path: Path) -> ActionTable:
     try:
         return ActionTable.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (ValidationError, tomllib.TOMLDecodeError) as error:
-        name = f"{path.parent.name}/{path.name}"
+        name = f"{path.parents[1].name}/{FILE}"
         raise ManifestError(str(error), file=name, remedy="correct the table") from error

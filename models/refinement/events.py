@@ -2,7 +2,7 @@
 
 A step that has the effect of some action of the specification is not yet right: it must be the action that
 its event stands for, with the arguments that the event names. What may follow an event is data: the tables
-``steps`` and ``stutters`` of ``actions.toml``.
+``steps`` and ``stutters`` of ``manifest/actions.toml``.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.manifest.strict import Strict
 
 if TYPE_CHECKING:
     from tidemark.models.simulation.loop.lane import Event
@@ -33,7 +34,7 @@ class Names(Protocol):
         """Tell whether a condition that a row names holds in the step of an event."""
 
 
-class EventRow(BaseModel):
+class EventRow(Strict):
     """One row: what a step may be that an event begins.
 
     Attributes:
@@ -49,8 +50,6 @@ class EventRow(BaseModel):
         fault: the event is a fault that the explorer injects.
         cause: why an action that is a fault happens here although none was injected.
     """
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
     label: str
     by: str = "*"
@@ -109,12 +108,7 @@ class Allowed:
 
 
 class EventTable:
-    """The rows of one protocol, asked by events.
-
-    Args:
-        rows: the rows.
-        params: the parameters of each action, by name.
-    """
+    """The rows of one protocol, asked by events. ``params``: the parameters of each action."""
 
     def __init__(self, rows: tuple[EventRow, ...], params: Mapping[str, tuple[str, ...]]) -> None:
         self._rows = [(row, _pattern(row.label), _pattern(row.by)) for row in rows]

@@ -5,8 +5,6 @@ What is read from the implementation is wrong only if the implementation is. Wha
 trust: it is to be environment, or a history that the implementation does not keep.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -15,13 +13,9 @@ from tidemark.models.rooms import PACKAGE
 
 @dataclass(frozen=True)
 class Environment:
-    """The table of one mapping.
-
-    Attributes:
-        specification: as "room/name:Class", or as "module:Class". By path where it can be: a module that is
-            named as a text counts as loaded, and who uses parts of a mapping does not load its protocol.
-        reasons: by variables, whose names are separated by commas, why they are not read from the
-            implementation, or what beside its fields is not.
+    """The table of one mapping. ``specification``: as "room/name:Class", by path where it can be (a module
+    that is named as a text counts as loaded), or as "module:Class". ``reasons``: by variables, separated by
+    commas, why they, or what beside fields of the implementation, are not read from it.
     """
 
     specification: str

@@ -1,7 +1,5 @@
 """A program whose steps must be steps of a specification: what every such program has in common."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
@@ -35,16 +33,9 @@ Values = Callable[[Observation], Mapping[str, Any]]
 
 
 class Abstraction:
-    """A refinement mapping with what was answered before: observations repeat all the time.
-
-    It depends on its arguments alone, and may outlive executions.
-
-    Args:
-        ignored: variables of the specification that only count.
-        sound: see ``tidemark.models.refinement.step.StepChecker``.
-
-    Attributes:
-        values: the mapping itself.
+    """A refinement mapping (``values``) with what was answered before: observations repeat all the time. It
+    depends on its arguments alone, and may outlive executions. ``ignored``: variables that only count;
+    ``sound``: see ``tidemark.models.refinement.step.StepChecker``.
     """
 
     def __init__(
@@ -60,10 +51,8 @@ class Abstraction:
         self._tables: dict[str, tuple[EventTable, frozenset[str]]] = {}
 
     def use(self, table: str) -> None:
-        """Know the table of a protocol, by its name: programs that name it demand that a step is what its
-        event stands for.
-
-        The table speaks about the protocol itself: a variant of it that breaks its properties has none.
+        """Know the table of a protocol: programs that name it demand that a step is what its event stands
+        for. A variant that breaks the properties of the protocol has none.
         """
         if table not in self._tables and self._sound:
             params = {name: tuple(p.name for p in found) for name, found in self._params.items()}
@@ -106,8 +95,8 @@ class Abstraction:
         return self._actions[key]
 
     def mislabelled(self, table: str, before: State, after: State, event: Event, names: Names) -> str | None:
-        """Return what is wrong with a step that is some step of the specification, or none, but not one that
-        its event stands for by a table; or None.
+        """Return what is wrong with a step, or a stutter, that is not one that its event stands for by a
+        table; or None.
         """
         if table not in self._tables:
             return None
@@ -146,7 +135,7 @@ class RefiningProgram(Program):
     """Ids of leads_to claims of the specification that wait for nothing where nothing can happen any more but
     faults: the work is done. A program whose loops end after so many rounds leaves out what needs more."""
     table: str | None = None
-    """Name of the protocol whose ``actions.toml`` says which event stands for which action."""
+    """Name of the protocol whose ``manifest/actions.toml`` says which event stands for which action."""
 
     def __init__(self, abstraction: Abstraction) -> None:
         self.abstraction = abstraction
@@ -242,11 +231,8 @@ class RefiningProgram(Program):
         return self.abstraction.mislabelled(self.table, old, new, event, self)
 
     def element(self, name: str, value: Any) -> Any:
-        """Return the element of the specification that the implementation names so.
-
-        Args:
-            name: of the action's parameter; the form in which it is named may follow two underscores.
-            value: as the event names it: text of a label, or an argument of a message.
+        """Return the element of the specification that an event names so: ``value`` is a text of its label or
+        an argument of its message. A form may follow two underscores in the name of the parameter.
         """
         del name
         return int(value) if isinstance(value, str) else value
@@ -271,11 +257,7 @@ class RefiningProgram(Program):
         return f"waiting: {'; '.join(tasks)}" if tasks else "no task waits"
 
     def undone(self, values: Mapping[str, Any]) -> str | None:
-        """Return what is left to be done where nothing can happen any more but faults, in words, or None.
-
-        Args:
-            values: the abstract state by variable name.
-        """
+        """Return what is left to be done where nothing can happen any more but faults, in words, or None."""
         del values
         return None
 
@@ -286,9 +268,7 @@ class RefiningProgram(Program):
         )
 
     def covered(self) -> frozenset[str]:
-        """Return the actions of the specification that steps have matched, the witnesses reached, and the
-        kinds of fault that happened.
-        """
+        """Return the actions that steps have matched, the witnesses reached, and the faults that happened."""
         left, given = self.world.budget, self.settings.faults.remaining()
         happened = {fault_name(kind) for kind, count in given.items() if left[kind] < count}
         return frozenset(self._matched | happened)

@@ -101,12 +101,8 @@ class Texts:
 
 @dataclass(frozen=True)
 class Asked:
-    """The queries to one instance.
-
-    Attributes:
-        ignored: variables that are left out of the comparison.
-        sound: see ``tidemark.models.refinement.step.StepChecker``.
-        texts: the specification that replied.
+    """The queries to one instance, without ``ignored`` variables, and the specification that replied.
+    ``sound``: see ``tidemark.models.refinement.step.StepChecker``.
     """
 
     instance: Instance

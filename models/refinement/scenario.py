@@ -1,7 +1,5 @@
 """What happens in a program, as plain data: a manifest's ``constants`` are the fields of a scenario."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable
 from functools import cached_property

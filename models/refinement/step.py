@@ -43,9 +43,7 @@ class Matched:
 
 @dataclass(frozen=True)
 class Refuted:
-    """The pair is no step of the specification, or breaks a property. ``text`` says what and how near it
-    came.
-    """
+    """The pair is no step of the specification, or breaks a property. ``text`` says how near it came."""
 
     claim: str
     text: str
@@ -55,8 +53,8 @@ Answer = Stutter | Matched | Refuted
 
 
 class NoCounterpartError(ValueError):
-    """What the implementation has is nothing that the specification could have: no step leads there. A
-    refinement mapping raises it; the message says what it is.
+    """The implementation has something, named by the message, that the specification never has. Mappings
+    raise it.
     """
 
 
@@ -77,16 +75,11 @@ def _is_fixed(value: object) -> bool:
 
 class StepChecker:
     """Checks pairs of abstract states against an instance. Replies are kept: a search meets the same pairs
-    again and again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``).
-    So whoever judges an implementation asks the actions and claims of a specification here only.
+    again, and what was asked may be asked of another text (``tidemark.models.refinement.queries``). So
+    whoever judges an implementation asks the actions and claims of a specification here only.
 
-    Args:
-        ignored: variables that are left out of the comparison.
-        sound: the specification keeps its own properties. A variant that does not has no use for lemmas, and
-            its steps may break transition invariants.
-
-    Attributes:
-        ignored: their names.
+    ``ignored``: variables that are left out of the comparison. ``sound``: the specification keeps its own
+    properties; for one that does not, lemmas are left out and transition invariants are compared.
     """
 
     def __init__(self, instance: Instance, *, ignored: tuple[str, ...] = (), sound: bool = True) -> None:
@@ -222,10 +215,7 @@ class StepChecker:
         return known[key]
 
     def unmet(self, claim: str, state: State) -> str | None:
-        """Return for which values a leads_to waits for its conclusion in a state, in words; None if for none.
-
-        Where nothing can happen any more, such a wait lasts for ever.
-        """
+        """Return for which values a leads_to waits for its conclusion, in words; None if for none."""
         key, known = (claim, state), self._queries.unmet
         if key not in known:
             known[key] = self._waits_for(claim, state)
@@ -273,8 +263,8 @@ class StepChecker:
         return Asked(self.interpreter.instance, self.ignored, self._sound, texts, queries)
 
     def replies_alike(self, asked: Asked, *, shown: bool = False) -> bool:
-        """Whether the present specification gives the same replies. Changed actions and claims are asked; of
-        the others the replies are known. ``shown``: a counterexample shows parts of claims.
+        """Whether the present specification gives the same replies: changed actions and claims are asked.
+        ``shown``: a counterexample shows parts of claims.
         """
         texts = Texts.of(self.spec)
         if texts.signature != asked.texts.signature:
@@ -345,12 +335,10 @@ class StepChecker:
         broken = self.broken(after, lemmas=self._sound)
         if broken is None and not self._sound:
             broken = self._broken_by(before, after)
-        if broken is not None:
-            return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
-        found = self.between(before, after)
+        found = self.between(before, after) if broken is None else ()
         if found:
             return Matched(found[0])
-        broken = self._broken_by(before, after)
+        broken = broken or self._broken_by(before, after)
         if broken is not None:
             return Refuted(broken.id, f"{broken.description} Changed: {self.changes(before, after)}")
         return Refuted(

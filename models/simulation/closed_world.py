@@ -89,13 +89,8 @@ _PASS_THROUGH = ("<frozen", "importlib", "logging", "linecache", "tokenize", "/p
 
 
 class _Guard:
-    """State of the guard in this interpreter. There is one controlled loop at a time.
-
-    Attributes:
-        armed: code of the program is running.
-        installed: an exploration is going on.
-        complaints: where to say what was refused.
-        machine: what answers in place of a refusal, if anything.
+    """State of the guard in this interpreter; there is one controlled loop at a time. ``armed``: code of the
+    program is running. ``installed``: an exploration is under way. ``machine`` answers in place of a refusal.
     """
 
     def __init__(self) -> None:
@@ -160,11 +155,7 @@ _looked_at: dict[str, tuple[ModuleType, tuple[str, ...]]] = {}
 
 
 def _imported_names(originals: frozenset[int]) -> Iterator[tuple[ModuleType, str, object]]:
-    """Return names of such functions in modules outside of the standard library: ``from time import time``.
-
-    Args:
-        originals: ``id`` of each function.
-    """
+    """Return names of such functions, given by ``id``, in modules outside of the standard library."""
     for title, module in list(sys.modules.items()):
         known = _looked_at.get(title)
         if known is None or known[0] is not module:
@@ -218,9 +209,7 @@ def _present() -> list[tuple[ModuleType | type, str]]:
 
 
 def _bound_name(function: object) -> str | None:
-    """Return the name of a bound C method of the real world: a clock of ``datetime``, or the global
-    generator.
-    """
+    """Return the name of a bound C method of the real world: of ``datetime``, or of the global generator."""
     owner = getattr(function, "__self__", None)
     if owner is None:
         return None

@@ -24,11 +24,8 @@ Main = Callable[[], Coroutine[Any, Any, Any]]
 
 
 class CoroutineProgram(Program):
-    """A program of one process. Its outcome is what the coroutine returns.
-
-    Args:
-        main: called once in each execution; makes everything that its tasks share.
-        settings: order inside the process, clock, bounds.
+    """A program of one process, whose outcome is what the coroutine returns. ``main`` is called once in each
+    execution and makes everything that its tasks share.
     """
 
     def __init__(self, main: Main, settings: Settings) -> None:

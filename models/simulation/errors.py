@@ -1,6 +1,4 @@
-"""What can go wrong inside the controlled world, and what a simulated process sees when the world fails
-it.
-"""
+"""What can go wrong inside the controlled world, and what a simulated process sees when it fails."""
 
 
 class ScheduledError(Exception):
@@ -8,10 +6,8 @@ class ScheduledError(Exception):
 
 
 class ProgramError(ScheduledError):
-    """The program under exploration is put together wrongly. The message says what to change.
-
-    Attributes:
-        place: ``file:line`` of the text that is wrong, where that is known.
+    """The program under exploration is put together wrongly; the message says what to change. ``place``:
+    ``file:line`` of the text that is wrong, where that is known.
     """
 
     def __init__(self, message: str, *, place: str = "") -> None:
@@ -32,9 +28,7 @@ class ProcessDeadError(ScheduledError):
 
 
 class CallTimeoutError(TimeoutError):
-    """The caller of a remote call gave up. The request may have taken effect, may do so later, or never
-    will.
-    """
+    """The caller of a remote call gave up. The request may take effect, now, later or never."""
 
 
 class CallUnavailableError(ConnectionError):

@@ -23,8 +23,6 @@ the value changes in a different place in the two orders, and only one of them i
 two components, and compute the conjunction in ``on_step``.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import sys
@@ -59,13 +57,10 @@ _Read = TypeVar("_Read")
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """What is wrong with an execution. Free of addresses, times and counters, so that equal faults are equal.
-
-    Attributes:
-        kind: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
-            "unretrieved-exception", "task-leak", "livelock", "starvation", "spin", "shared-object",
-            "unreadable" or "closed-world".
-        message: what was seen, in words.
+    """What is wrong with an execution, free of addresses, times and counters, so that equal faults are equal.
+    ``kind``: "property", "deadlock", "lost-wake-up", "exception", "callback-exception",
+    "unretrieved-exception", "task-leak", "livelock", "starvation", "spin", "shared-object", "unreadable" or
+    "closed-world".
     """
 
     kind: str
@@ -78,9 +73,8 @@ class Violation:
 
     @property
     def identity(self) -> tuple[str, str]:
-        """The kind and the words before the first colon: what makes two violations the same finding.
-
-        Complaints of a program should begin with the id of the property and a colon.
+        """What makes two violations the same finding: the kind, and of a property the id before the first
+        colon.
         """
         return (self.kind, self.message.partition(":")[0] if self.kind == "property" else "")
 
@@ -117,15 +111,8 @@ def finish_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:
 
 
 class Execution:
-    """A program between its first and its last step.
-
-    Args:
-        program: a fresh instance.
-        interner: the table of mediated objects of the explorer.
-
-    Attributes:
-        violation: the first thing that was found wrong.
-        visible_steps: how many steps changed the abstract state.
+    """A fresh program between its first and its last step. ``violation``: the first thing that was found
+    wrong. ``visible_steps``: how many steps changed the abstract state.
     """
 
     def __init__(self, program: Program, interner: Interner) -> None:
@@ -142,10 +129,8 @@ class Execution:
         self._began = False
 
     def start(self, *, checked: bool = False) -> None:
-        """Build the program and bring each process to its first wait.
-
-        Args:
-            checked: an earlier execution has checked the first state, and the first step will not be checked.
+        """Build the program and bring each process to its first wait. ``checked``: an earlier execution has
+        checked the first state.
         """
         world = self.world
         asyncio._set_running_loop(world.loop)  # noqa: SLF001  # documented for authors of event loops
@@ -295,9 +280,7 @@ class Execution:
         return self._read(self.program.final, None)
 
     def close(self) -> None:
-        """Take the execution down. Only now do coroutines that were left behind run their ``finally``
-        blocks.
-        """
+        """Take the execution down. Only now do coroutines that are left run their ``finally`` blocks."""
         world = self.world
         world.loop.close()
         for lane in world.every_lane:
@@ -328,10 +311,8 @@ class Execution:
             self.violation = self._found(kind, message)
 
     def _unreadable(self, error: Exception) -> bool:
-        """Blame the implementation for a state that the program cannot read; False if it is not to blame.
-
-        The program has read the first state: it is put together well. An error that the program raises on
-        purpose, or that no judged line raises, is somebody else's.
+        """Blame the implementation for a state that the program cannot read; False if it is not to blame: the
+        program has read the first state, so that errors of judged lines are those of the implementation.
         """
         place = judged_place(error)
         if not self._began or not place or isinstance(error, ScheduledError | NotImplementedError):

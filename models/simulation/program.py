@@ -36,12 +36,9 @@ class Program:
         raise NotImplementedError
 
     def observe(self) -> Observation | None:
-        """Return the abstract state, component by component, or None when no step is checked.
-
-        It must not change anything, since steps that were checked before are not observed again. Each key
-        names the mediated object that owns the component: a process, or "cell x", "message ...",
-        "store s/key". A component may depend on nothing but its owner. See
-        ``tidemark.models.simulation.execution``.
+        """Return the abstract state, component by component, or None when no step is checked. It changes
+        nothing. Each key names the mediated object on which alone the component depends: a process, or "cell
+        x", "message ...", "store s/key". See ``tidemark.models.simulation.execution``.
         """
         return None
 
@@ -62,11 +59,8 @@ class Program:
 
     def declared(self) -> Hashable:
         """Return all mutable data of the processes that influence the future, for a search that merges
-        states.
-
-        Where tasks are suspended, immutable local values, and everything that the world itself holds need not
-        be
-        declared: ``tidemark.models.simulation.snapshot`` adds them.
+        states. ``tidemark.models.simulation.snapshot`` adds where tasks are suspended, immutable local
+        values, and what the world holds.
         """
         raise NotImplementedError(
             f"{type(self).__name__} declares no state: override `declared`, or search without merging states"
@@ -81,8 +75,8 @@ class Program:
         return None
 
     def check_rest(self) -> str | None:
-        """Check a state in which nothing can happen any more but faults: the end of a complete execution is
-        one, too. Return what is not done though it should be, or None.
+        """Check a state in which nothing can happen any more but faults, as at the end. Return what is not
+        done though it should be, or None.
         """
         return None
 
@@ -93,11 +87,8 @@ class Program:
 
 @dataclass(frozen=True, slots=True)
 class ProgramRef:
-    """A program by name: what travels to other processes.
-
-    Attributes:
-        target: "module:function"; the function returns a fresh ``Program``.
-        arguments: keyword arguments of the function, sorted by name.
+    """A program by name, as it travels to other processes: "module:function", which returns a fresh
+    ``Program``, and its keyword arguments, sorted by name.
     """
 
     target: str
@@ -109,11 +100,8 @@ class ProgramRef:
         return cls(target, tuple(sorted((name, frozen(value)) for name, value in arguments.items())))
 
     def load(self) -> Callable[[], Program]:
-        """Import the function and bind its arguments.
-
-        Raises:
-            ReferenceNotFoundError: no such module or function.
-            ProgramError: it does not take these arguments; likewise when it returns no program.
+        """Import the function and bind its arguments. Raises ReferenceNotFoundError; ProgramError if it does
+        not take these arguments, likewise when it returns no program.
         """
         function = load_callable(self.target, what="program")
         options = dict(self.arguments)

@@ -32,6 +32,8 @@ from tidemark.models.simulation.settings import ClockOrder
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
 
+_PREFIXES = {types.CoroutineType: "cr", types.AsyncGeneratorType: "ag", types.GeneratorType: "gi"}
+"""By type the beginning of the names of its attributes."""
 SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 Suspendable: TypeAlias = (
     "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
@@ -53,9 +55,7 @@ Key = tuple[Hashable, ...]
 
 
 def digest(key: Hashable) -> bytes:
-    """Return 16 bytes for a declared state: equal in every process, different with overwhelming
-    probability.
-    """
+    """Return 16 bytes for a declared state: equal in every process, most likely different for others."""
     return hashlib.blake2b(repr(key).encode(), digest_size=16).digest()
 
 
@@ -165,8 +165,8 @@ def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
 
 
 def _wrapped(waiting: Any) -> "Suspendable | None":
-    """What an object drives that a coroutine awaits: one step of an asynchronous generator, the iterator of a
-    coroutine. A future drives nothing.
+    """What drives an awaited object: a step of an asynchronous generator, the iterator of a coroutine; None:
+    a future.
     """
     if isinstance(waiting, asyncio.Future):
         return None
@@ -174,27 +174,18 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
 
 
 def _frame(one: "Suspendable") -> types.FrameType | None:
-    match one:
-        case types.CoroutineType():
-            return one.cr_frame
-        case types.AsyncGeneratorType():
-            return one.ag_frame
-    return one.gi_frame
+    frame: types.FrameType | None = getattr(one, f"{_PREFIXES[type(one)]}_frame")
+    return frame
 
 
 def _awaits(one: "Suspendable") -> Any:
-    match one:
-        case types.CoroutineType():
-            return one.cr_await
-        case types.AsyncGeneratorType():
-            return one.ag_await
-    return one.gi_yieldfrom
+    return getattr(
+        one, "gi_yieldfrom" if isinstance(one, types.GeneratorType) else f"{_PREFIXES[type(one)]}_await"
+    )
 
 
 def _place(one: "Suspendable", shown: set[int]) -> Key:
-    """Where a coroutine or generator is suspended, and what it refers to there: its locals, cells and
-    evaluation stack.
-    """
+    """Where a coroutine or generator is suspended, and what it refers to there: locals, cells and stack."""
     frame = _frame(one)
     return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
 

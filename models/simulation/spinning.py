@@ -34,10 +34,8 @@ _HINT = "an await of what is ready at once does not suspend"
 
 class StepWatch:
     """What the thread beside the search sees of it. ``with`` it code of the program runs, which it may end.
-
-    Attributes:
-        step: odd while code of the program runs; another number in each step.
-        complain: says what is wrong with the step, given the frame that it is in.
+    ``step``: odd while such code runs; another number in each step. ``complain``: says what is wrong with the
+    step, given its frame.
     """
 
     def __init__(self) -> None:
@@ -82,12 +80,8 @@ class StepWatch:
 
 
 def spins(task: str, place: str, how: str) -> str:
-    """Return what is wrong with a step, in words.
-
-    Args:
-        task: name of the task that runs, or of its process.
-        place: the line at which it was.
-        how: how much it has done.
+    """Return what is wrong with a step, in words: which task (or process) ran at which place, and how much it
+    did.
     """
     return f"{task} runs on without suspending at {place}: {how}; {_HINT}"
 

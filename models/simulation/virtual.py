@@ -32,14 +32,8 @@ class PollingError(Exception):
 
 
 class Machine:
-    """What the modules of Python are asked for in one execution.
-
-    Args:
-        now: the virtual time in seconds.
-        sleep: lets virtual time pass, in seconds.
-
-    Attributes:
-        used: what was asked for so far.
+    """What the modules of Python are asked for in one execution. ``now``: the virtual time in seconds;
+    ``sleep`` lets so many seconds pass. ``used``: what was asked for so far.
     """
 
     def __init__(self, now: Callable[[], float], sleep: Callable[[float], None]) -> None:
@@ -53,16 +47,8 @@ class Machine:
     def answer(
         self, name: str, original: Original, arguments: tuple[Any, ...], options: dict[str, Any]
     ) -> Any:
-        """Return what a function of Python returns on this machine.
-
-        Args:
-            name: the full name of the function, one of ``ANSWERS``.
-            original: the function.
-            arguments: what it was called with.
-            options: likewise, by keyword.
-
-        Raises:
-            PollingError: the clock is read in a loop without an await.
+        """Return what a function of Python, by its full name in ``ANSWERS``, returns here. Raises
+        PollingError.
         """
         return ANSWERS[name](self, original, *arguments, **options)
 

@@ -1,7 +1,5 @@
 """``docs/sources.md`` as data: the meaning of each label."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -60,10 +58,8 @@ class Catalogue:
         return tuple(self.entries[label.text] for label in labels if label.text in self.entries)
 
     def resolve(self, source: str) -> tuple[Entry, ...]:
-        """The entries of a ``source`` text, at least one.
-
-        Raises SourceError if it names no label, one that the page does not have, or if it contains text that
-        is neither a label nor a hint.
+        """The entries of a ``source`` text, at least one. Raises SourceError if it names no label, an unknown
+        one, or has text that is neither a label nor a hint.
         """
         labels = labels_in(source, parts=self.parts)
         unknown = [label.text for label in labels if label.text not in self.entries]
@@ -103,10 +99,7 @@ def _label(name: str) -> Label:
 
 
 def entries_of(source: str, *, protocol: str) -> tuple[Entry, ...]:
-    """The entries of the repository's page that a ``source`` text of ``protocol`` (``module:Class``) names.
-
-    None for a protocol from elsewhere: its labels are its author's.
-    """
+    """The entries of the repository's page that a ``source`` text names; none for others' protocols."""
     return repository_catalogue().known(source) if protocol.startswith(f"{PACKAGE}.") else ()
 
 

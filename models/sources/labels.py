@@ -4,8 +4,6 @@ One spelling for each (``H5`` is ``hazard 5``, ``bug B59`` is ``B59``), so that 
 index of ``FINDINGS.md`` can be looked up by it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
@@ -81,8 +79,8 @@ _BETWEEN = re.compile(r"[\s,;]|\b(?:and|to)\b")
 
 
 def labels_in(text: str, *, parts: Parts | None = None) -> tuple[Label, ...]:
-    """All labels of a text, each once, in the order of an index. ``parts``: names of parts of seeds, which
-    are labels too when they follow their seed (``seed 002, tick``).
+    """All labels of a text, each once, in order. ``parts``: names of parts of seeds, labels too (``seed 002,
+    tick``).
     """
     return tuple(sorted({found.label for found in _scan(text, parts or {})}, key=lambda label: label.key))
 

@@ -5,8 +5,6 @@ Conditions that are known stay Python's True and False, so that most of a formul
 it is built.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -60,26 +58,24 @@ def _joined(make: Callable[..., Any], bits: Sequence[Bit]) -> Bit:
     return z3.BoolRef(make(context.ref(), len(bits), operands), context)
 
 
-def every(bits: Iterable[Bit]) -> Bit:
-    """And of many; stops at the first False."""
+def _gathered(bits: Iterable[Bit], make: Callable[..., Any], *, absorbing: bool) -> Bit:
     kept = []
     for bit in bits:
-        if bit is False:
-            return False
-        if bit is not True:
+        if bit is absorbing:
+            return absorbing
+        if not isinstance(bit, bool):
             kept.append(bit)
-    return True if not kept else kept[0] if len(kept) == 1 else _joined(z3.Z3_mk_and, kept)
+    return not absorbing if not kept else kept[0] if len(kept) == 1 else _joined(make, kept)
+
+
+def every(bits: Iterable[Bit]) -> Bit:
+    """And of many; stops at the first False."""
+    return _gathered(bits, z3.Z3_mk_and, absorbing=False)
 
 
 def some(bits: Iterable[Bit]) -> Bit:
     """Or of many; stops at the first True."""
-    kept = []
-    for bit in bits:
-        if bit is True:
-            return True
-        if bit is not False:
-            kept.append(bit)
-    return False if not kept else kept[0] if len(kept) == 1 else _joined(z3.Z3_mk_or, kept)
+    return _gathered(bits, z3.Z3_mk_or, absorbing=True)
 
 
 def truth(cases: Cases) -> Bit:

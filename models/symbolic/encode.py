@@ -21,6 +21,7 @@ from tidemark.models.symbolic.errors import UnprovableError
 from tidemark.models.symbolic.normal import canonical, expand_count
 from tidemark.models.symbolic.scope import Scope
 from tidemark.spec.language.expr import (
+    BINARY,
     Apply,
     Choose,
     Const,
@@ -172,10 +173,9 @@ ChoiceKey = tuple[Expr, tuple[tuple[str, str], ...], Copies]
 
 
 class Encoder:
-    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements.
-
-    A term depends on its expression alone, not on earlier ones: bound variables are numbered within the term,
-    and a choice is named by its definition.
+    """Turns expressions into Z3 terms; ``axioms`` collects the definitions of least and greatest elements. A
+    term depends on its expression alone: bound variables are numbered within it, and a choice is named by its
+    definition.
     """
 
     def __init__(self, vocabulary: Vocabulary) -> None:
@@ -342,7 +342,7 @@ class Encoder:
 
     def _nowhere(self, body: Expr, env: dict[str, Z3], value: Z3, given: list[Z3]) -> Z3:
         """No value that satisfies ``given`` has the property. If it says that an element exists, one
-        quantifier ranges over both: the solver can then use an equality.
+        quantifier ranges over both, so that the solver can use an equality.
         """
         bound = [value]
         if isinstance(body, Quantified) and body.kind == "exists" and not _finite(body.binders):
@@ -390,24 +390,10 @@ def _same_maps(left: Expr, right: Expr) -> Expr:
 
 def _arithmetic(op: str, left: Z3, right: Z3) -> Z3:
     match op:
-        case "eq":
-            return left == right
-        case "lt":
-            return left < right
-        case "le":
-            return left <= right
-        case "add":
-            return left + right
-        case "sub":
-            return left - right
-        case "mul":
-            return left * right
         case "div":
             return left / right  # of integers, with a positive divisor: rounds down, as the language wants
-        case "mod":
-            return left % right
         case "min":
             return z3.If(left <= right, left, right)
         case "max":
             return z3.If(left >= right, left, right)
-    raise TypeError(f"unknown operator {op!r}")
+    return BINARY[op](left, right)

@@ -1,10 +1,6 @@
-"""The states of a small instance, found by Z3 from the first-order encoding: a second opinion on the
-interpreter.
-
-Slow by design: every successor is a model of the formulas of the proofs, with the ranges of the instance.
+"""The states of a small instance, found by Z3 from the formulas of the proofs with the ranges of the
+instance: a second opinion on the interpreter, slow by design.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -17,7 +13,7 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.symbolic.encode import Encoder, Vocabulary
 from tidemark.models.symbolic.obligations import Obligations
 from tidemark.models.symbolic.scope import Scope
-from tidemark.spec.language.expr import Expr, Local, Value, Variable
+from tidemark.spec.language.expr import Expr, Local, Value, Variable, walk
 from tidemark.spec.language.fold import select
 from tidemark.spec.language.spec import Action
 from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, Type
@@ -184,7 +180,7 @@ class Enumerator:
 
     def evaluate(self, expr: Expr, before: State, after: State | None = None, **local: Value) -> Value:
         """Value of a scalar expression in a state, or in a pair of states: the one that Z3 allows."""
-        kinds = {item.name: item.type for item in _locals(expr)}
+        kinds = {item.name: item.type for item in walk(expr) if isinstance(item, Local)}
         env = {
             name: self.vocabulary.literal(kinds[name], value)
             for name, value in local.items()
@@ -202,9 +198,3 @@ class Enumerator:
         if solver.check(*self.encoder.axioms) != z3.unsat:
             raise RuntimeError("Z3 allows a second value: the encoding does not determine the expression")
         return self._value(expr.type, value)
-
-
-def _locals(expr: Expr) -> list[Local]:
-    from tidemark.spec.language.expr import walk
-
-    return [part for part in walk(expr) if isinstance(part, Local)]

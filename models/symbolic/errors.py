@@ -2,10 +2,8 @@
 
 
 class UnprovableError(ValueError):
-    """An expression without meaning for "any size"; the message names it, and ``remedy`` what to write
-    instead.
-
-    The judge that meets it answers ``inconclusive``; it never skips the expression.
+    """An expression without meaning for "any size"; ``remedy``: what to write instead. The judge that meets
+    it answers ``inconclusive``; it never skips the expression.
     """
 
     def __init__(self, message: str, *, remedy: str) -> None:

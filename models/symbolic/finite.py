@@ -1,13 +1,8 @@
-"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance's
-domains.
-
-It finds small counterexamples to induction and short runs, which the interpreter replays.
+"""The bounded reading of a protocol as propositional formulas: quantifiers are expanded over an instance. It
+finds small counterexamples to induction and short runs, which the interpreter replays.
 """
 
-from __future__ import annotations
-
 import itertools
-import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -19,6 +14,7 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.bits import Bit, Cases
 from tidemark.spec.language.expr import (
+    BINARY,
     Apply,
     Choose,
     Const,
@@ -41,17 +37,6 @@ Cell = tuple[Value, ...]
 
 SymbolicState = Mapping[str, Mapping[Cell, Cases]]
 """Per variable the possible values of each entry."""
-
-_ORDERS: Mapping[str, Callable[[Any, Any], bool]] = {"lt": operator.lt, "le": operator.le}
-_ARITHMETIC: Mapping[str, Callable[[Any, Any], Value]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "div": operator.floordiv,
-    "mod": operator.mod,
-    "min": min,
-    "max": max,
-}
 
 
 @dataclass(frozen=True)
@@ -166,9 +151,9 @@ class Finite:
         left_cases, right_cases = (self.cases(arg, frame) for arg in node.args)
         if node.op == "eq":
             return bits.boolean(bits.same(left_cases, right_cases))
-        if node.op in _ORDERS:
-            return bits.boolean(bits.compare(_ORDERS[node.op], left_cases, right_cases))
-        return bits.combine(_ARITHMETIC[node.op], left_cases, right_cases)
+        if node.op in ("lt", "le"):
+            return bits.boolean(bits.compare(BINARY[node.op], left_cases, right_cases))
+        return bits.combine(BINARY[node.op], left_cases, right_cases)
 
     def _select(self, source: Expr, keys: list[Cases], frame: Frame) -> Cases:
         parts: list[tuple[Bit, Value]] = []

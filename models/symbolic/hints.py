@@ -5,9 +5,7 @@ A hint never decides a proof. The first-order proof tries a core of lemmas first
 the reader if that proof does not succeed.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -35,10 +33,8 @@ _SWITCH = "assume "
 
 @dataclass(frozen=True)
 class SmallModel:
-    """A state of a small instance, and a step from it after which the claim fails.
-
-    Without a step: an initial state in which it fails. ``after`` is None if the state after is no state
-    of the type.
+    """A state of a small instance, and a step from it after which the claim fails; without a step an initial
+    state in which it fails. ``after`` is None if the state after is no state of the type.
     """
 
     instance: Instance
@@ -88,9 +84,8 @@ def is_true(model: Any, bit: Bit) -> bool:
 
 
 def plain_model(solver: Any, assumed: Sequence[Any], wishes: Iterable[Sequence[Bit]]) -> Any:
-    """The model that grants each entry in turn the first of its wishes that is still possible.
-
-    It depends on the formulas alone, not on earlier queries. The last check must have been ``sat``.
+    """The model that grants each entry in turn the first of its wishes that is still possible. It depends on
+    the formulas alone. The last check must have been ``sat``.
     """
     model, fixed = solver.model(), list[Bit]()
     for entry in wishes:
@@ -148,8 +143,8 @@ class Hints:
 
     @cached_property
     def possible(self) -> bool:
-        """Whether some constants within the bounds satisfy the assumptions. If none do, every claim follows
-        here, which proves nothing of larger instances.
+        """Whether some constants within the bounds satisfy the assumptions. Else every claim follows here,
+        and proves nothing.
         """
         return bool(self._check(()) == z3.sat)
 
@@ -224,10 +219,8 @@ class Hints:
         return self._solver.check(*(self._switches[name] for name in names), *further)
 
     def _core(self, usable: Sequence[str], obligation: Obligation) -> frozenset[str]:
-        """Lemmas that suffice and of which none can be left out; the claim itself is tried last.
-
-        Lemmas that the last answer did not need are left out without a query. The result is the same as if
-        each were asked about.
+        """Lemmas that suffice and of which none can be left out; the claim itself is tried last. Those that
+        the last answer did not need are left out without a query, with the same result.
         """
         kept = [name for name in usable if name != obligation.claim]
         kept += [obligation.claim] if obligation.claim in usable else []
@@ -249,27 +242,28 @@ class Hints:
         model = self._plain_model(usable)
         move = next(m for m, bit in broken if is_true(model, bit))
         after = self.space.decode(model, move.after(self.state)) if in_type else None
-        return SmallModel(self._instance(model), self.space.decode(model, self.state), move.step, after)
+        return SmallModel(
+            instance_in(self.space, model), self.space.decode(model, self.state), move.step, after
+        )
 
     def _plain_model(self, usable: Sequence[str]) -> Any:
         """A model in which as many entries as possible, in declared order, have their initial value."""
         switches = [self._switches[name] for name in usable]
         return plain_model(self._solver, switches, usual_values(self.space, self.state))
 
-    def _instance(self, model: Any) -> Instance:
-        return instance_in(self.space, model)
-
     def _initiation(self, prop: Property) -> Hint:
+        model = self._at_start(lambda state: bits.invert(self.space.holds(closed(prop), state)))
+        return Hint(core=frozenset()) if model is None else Hint(model=model)
+
+    def _at_start(self, wanted: Callable[[SymbolicState], Bit]) -> SmallModel | None:
+        """An initial state that satisfies a condition, if the instance has one."""
         state, condition = self.space.initial()
-        broken = bits.every([condition, bits.invert(self.space.holds(closed(prop), state))])
-        if broken is False:
-            return Hint(core=frozenset())
-        solver = new_solver(self.space.conditions)
-        solver.add(broken)
-        if solver.check() == z3.unsat:
-            return Hint(core=frozenset())
+        bit = bits.every([condition, wanted(state)])
+        solver = new_solver([*self.space.conditions, bit]) if bit is not False else None
+        if solver is None or solver.check() != z3.sat:
+            return None
         model = plain_model(solver, (), usual_values(self.space, state))
-        return Hint(model=SmallModel(self._instance(model), self.space.decode(model, state)))
+        return SmallModel(instance_in(self.space, model), self.space.decode(model, state))
 
     def _implied(self, obligation: Obligation, *, without: frozenset[str]) -> Hint:
         names = {fact.source for fact in obligation.lemmas}
@@ -281,7 +275,9 @@ class Hints:
             if self._check(usable) != z3.sat:
                 return Hint(core=self._core(usable, obligation))
             model = self._plain_model(usable)
-            return Hint(model=SmallModel(self._instance(model), self.space.decode(model, self.state)))
+            return Hint(
+                model=SmallModel(instance_in(self.space, model), self.space.decode(model, self.state))
+            )
 
     def a_step_of(self, action: str) -> SmallModel | None:
         """A state in which all invariants hold and the action is enabled, if the instance has one."""
@@ -296,10 +292,4 @@ class Hints:
 
     def an_initial_state(self) -> SmallModel | None:
         """An initial state that satisfies the assumptions, if the instance has one."""
-        state, condition = self.space.initial()
-        solver = new_solver(self.space.conditions)
-        solver.add(condition)
-        if solver.check() != z3.sat:
-            return None
-        model = plain_model(solver, (), usual_values(self.space, state))
-        return SmallModel(self._instance(model), self.space.decode(model, state))
+        return self._at_start(lambda _state: True)

@@ -1,7 +1,5 @@
 """Claims that follow from other claims in the same state: an order in which each rests on earlier ones."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 
@@ -12,10 +10,9 @@ class ImpliedError(LookupError):
 def in_order(
     implied: Mapping[str, tuple[str, ...]], *, claims: Collection[str]
 ) -> dict[str, tuple[str, ...]]:
-    """The implied claims, each after all implied claims that imply it.
-
-    Two claims that imply each other prove nothing: neither is shown to hold at the start. Raises
-    ImpliedError for such a circle, for a claim without others, and for an id that is none of ``claims``.
+    """The implied claims, each after all implied claims that imply it. Raises ImpliedError for a circle
+    (neither claim is shown to hold at the start), a claim without others, and an id that is none of
+    ``claims``.
     """
     for claim, others in implied.items():
         strange = [name for name in (claim, *others) if name not in claims]

@@ -1,10 +1,7 @@
 """Normal forms of both encodings: names of bound variables, comparisons of counts, conjuncts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 
 from tidemark.spec.language.expr import (
     Apply,
@@ -12,11 +9,11 @@ from tidemark.spec.language.expr import (
     Const,
     Expr,
     Local,
-    MapComprehension,
     Quantified,
     binders_of,
     children,
     free_locals,
+    rebind,
     rebuild,
     substitute,
 )
@@ -36,19 +33,12 @@ def _canonical(node: Expr, depth: int) -> Expr:
     bound = binders_of(node)
     if bound:
         names = {b.name: Local(b.type, f"%{depth + i}") for i, b in enumerate(bound)}
-        node = _rename(node, names)
+        parts = [substitute(part, locals_=names) for part in children(node)]
+        if isinstance(node, Choose):
+            parts[1] = node.default
+        node = rebind(rebuild(node, tuple(parts)), tuple(names.values()))
         depth += len(bound)
     return rebuild(node, tuple(_canonical(part, depth) for part in children(node)))
-
-
-def _rename(node: Expr, names: dict[str, Local]) -> Expr:
-    match node:
-        case MapComprehension(binders=binders, body=body) | Quantified(binders=binders, body=body):
-            fresh = tuple(names[b.name] for b in binders)
-            return replace(node, binders=fresh, body=substitute(body, locals_=names))
-        case Choose(binder=binder, body=body):
-            return replace(node, binder=names[binder.name], body=substitute(body, locals_=names))
-    return node
 
 
 def expand_count(node: Apply) -> Apply | Expr:

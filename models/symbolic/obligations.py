@@ -1,7 +1,5 @@
 """Proof obligations of a protocol, as expressions about the state before a step only."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -39,9 +37,8 @@ class Fact:
 
 @dataclass(frozen=True)
 class Obligation:
-    """``facts`` and the guard imply ``goal``, for all values of state, constants and ``params``.
-
-    ``claim`` is the property that the goal belongs to; for a type obligation it is ``type:<variable>``.
+    """``facts`` and the guard imply ``goal``, for all values of state, constants and ``params``. ``claim``:
+    the property of the goal, or ``type:<variable>``.
     """
 
     name: str
@@ -76,11 +73,9 @@ def closed(prop: Property) -> Expr:
 
 
 class Obligations:
-    """Makes the obligations of a protocol. ``spec`` must have its options substituted
-    (``Spec.with_options``).
-
-    ``implied``: claims about states that others in the same state imply, each with these others. They need no
-    induction, and may be assumed. Raises ImpliedError, see ``in_order``.
+    """Makes the obligations of a protocol, given with its options substituted. ``implied``: claims that
+    others in the same state imply, each with these: they need no induction, and may be assumed. Raises
+    ImpliedError.
     """
 
     def __init__(

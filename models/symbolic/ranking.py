@@ -68,9 +68,8 @@ def reasons(spec: Spec, rankings: Iterable[Ranking]) -> tuple[Property, ...]:
 
 
 def resting_on(rankings: Sequence[Ranking]) -> dict[str, tuple[str, ...]]:
-    """For each claim the claims that its proof needs, nearest first.
-
-    Raises RankingError if one rests on itself, on a claim that is not among them, or on one of fewer runs.
+    """For each claim the claims that its proof needs, nearest first. Raises RankingError if one rests on
+    itself, on a claim that is not among them, or on one of fewer runs.
     """
     allowed = {one.claim.id: set(one.finitely) for one in rankings}
     for one in rankings:

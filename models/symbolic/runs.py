@@ -1,10 +1,8 @@
 """Runs of a bounded instance as one growing formula: bounded model checking, shortest run first."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import z3
@@ -15,7 +13,7 @@ from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.bits import Bit
 from tidemark.models.symbolic.finite import Move, SymbolicInstance, SymbolicState
-from tidemark.models.symbolic.hints import is_true, new_solver
+from tidemark.models.symbolic.hints import instance_in, is_true, new_solver
 from tidemark.models.symbolic.obligations import closed
 from tidemark.models.symbolic.step import OneStep, as_formula
 from tidemark.spec.language.spec import Property
@@ -113,12 +111,9 @@ class Runs:
             self._solver.pop()
 
     def _decode(self, model: Any) -> SymbolicRun:
-        constants = {**self.space.instance.constants, **self.space.decode_constants(model)}
-        old = self.space.instance
-        instance = replace(old, constants=constants)
         states = tuple(self.space.decode(model, state) for state in self._states)
         steps = tuple(self._step(model, number).step for number in range(self.depth))
-        return SymbolicRun(instance, states, steps)
+        return SymbolicRun(instance_in(self.space, model), states, steps)
 
     def _step(self, model: Any, number: int) -> Move:
         flags = (z3.Bool(f"take {i} @{number}") for i in range(len(self._any.moves)))

@@ -1,7 +1,5 @@
 """The ranges of numbers: open for a proof, closed for an instance. The two encodings share all else."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.models.instance import Instance
@@ -59,10 +57,8 @@ class Scope:
         return Const(map_type(Read(variable.type, variable)).value, initial_literal(self.spec, variable))
 
     def total(self, node: Expr) -> Expr:
-        """``node`` with every read of a stored map at a key that may be out of range spelled out as a choice.
-
-        To be done before the post-state is substituted: afterwards a key in range cannot be distinguished
-        from another.
+        """``node`` with every read of a stored map at a key that may be out of range spelled out as a choice:
+        to be done before the post-state is substituted, which hides the keys in range.
         """
         return fold(self._total(fold(node)))
 

@@ -1,7 +1,5 @@
 """A second opinion: the queries of a proof, as SMT-LIB text, answered by another solver (cvc5)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

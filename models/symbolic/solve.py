@@ -56,9 +56,7 @@ class Term:
 
 class Terms:
     """The shared part of the queries about one protocol, given with its options substituted: each expression
-    is encoded once, by itself.
-
-    Neither a term nor its names depend on earlier ones, so a query is the same text in any order of queries.
+    is encoded once, by itself, so that a query is the same text in any order of queries.
     """
 
     def __init__(self, spec: Spec) -> None:
@@ -122,10 +120,7 @@ def discharge(
     watch: Watch | None = None,
 ) -> Answer:
     """Prove one obligation within ``timeout_s`` seconds' worth of work. An expression without meaning here
-    gives ``refused``.
-
-    ``terms``: of the protocol. ``core``: ids of the lemmas to try first, from a bounded instance (see
-    ``hints``).
+    gives ``refused``. ``core``: ids of the lemmas to try first, from a bounded instance (see ``hints``).
     """
     if obligation.trivial:
         return Answer(obligation.name, "proved", 0.0, used=frozenset((obligation.claim,)))
@@ -150,8 +145,8 @@ def discharge(
 
 
 def asserted(terms: Terms, obligation: Obligation) -> Iterator[list[Z3]]:
-    """The assertions of the queries about an obligation, in the order in which they are asked first, without
-    asking; an instance's hint is left out. Raises UnprovableError.
+    """The assertions of the queries about an obligation, in the order in which they are asked, without asking
+    and without an instance's hint. Raises UnprovableError.
     """
     for piece in conjuncts(obligation.goal):
         attempt = _Attempt(terms, replace(obligation, goal=piece), seed=0)

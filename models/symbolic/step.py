@@ -1,7 +1,5 @@
 """One step of a bounded instance as a formula over a state before and a state after."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import z3
@@ -12,9 +10,8 @@ from tidemark.models.symbolic.finite import Cell, SymbolicInstance
 
 
 class OneStep:
-    """``relation`` says that exactly one of ``moves`` leads from ``before`` to ``after``, within the bounds.
-
-    ``taken`` are the flags of the moves. The conditions on the symbols of both states are added to ``space``.
+    """``relation`` says that exactly one of ``moves``, as the flags ``taken`` say, leads from ``before`` to
+    ``after``, within the bounds. The conditions on the symbols of both states are added to ``space``.
     """
 
     def __init__(self, space: SymbolicInstance) -> None:

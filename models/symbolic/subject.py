@@ -1,7 +1,5 @@
 """The subject of a proof: a protocol with its options, perhaps with lemmas added or left out."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property

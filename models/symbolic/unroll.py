@@ -1,11 +1,6 @@
-"""Several steps of a protocol of any size: bounded model checking and k-induction without bounds on its
-elements.
-
-Here the state has copies, one for each moment; a map is a function per copy, defined by an axiom for each
-step.
+"""Several steps of a protocol of any size: bounded model checking and k-induction. The state has a copy for
+each moment; a map is a function per copy, defined by an axiom for each step.
 """
-
-from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
@@ -147,11 +142,9 @@ def _names(locals_: Sequence[Local], terms: Sequence[Any]) -> dict[str, Any]:
 def broken_within(
     spec: Spec, prop: Property, *, depth: int, seconds: float, seed: int = 0
 ) -> tuple[Reply, int]:
-    """Can a run of at most ``depth`` steps, of any size, break a claim?
-
-    Returns the answer and the number of steps for which it was given: with ``yes`` the length of the shortest
-    such run, with ``no`` the whole depth, with ``unknown`` the length at which the solver gave up.
-    ``seconds`` is the limit of one length.
+    """Can a run of at most ``depth`` steps, of any size, break a claim? Also the number of steps of the
+    answer: ``yes``: of the shortest such run; ``unknown``: where the solver gave up. ``seconds`` is the limit
+    of one length.
     """
     run = Unrolled(spec, seed=seed)
     run.begin()
@@ -170,9 +163,7 @@ def broken_within(
 
 def consistent(spec: Spec, *, seconds: float, seed: int = 0) -> Reply:
     """Is there an initial state, of any size, in which assumptions, invariants and lemmas are all true?
-
-    The initial values replace the variables in the formulas. ``no`` means that they contradict each other and
-    imply everything. ``unknown``: no answer within ``seconds``. Raises UnprovableError.
+    ``no``: they contradict each other and imply everything. Raises UnprovableError.
     """
     run = Unrolled(spec, seed=seed)
     start = run.obligations.at_start
@@ -185,10 +176,8 @@ def k_inductive(
     spec: Spec, prop: Property, *, k: int, known: Sequence[Property], seconds: float, seed: int = 0
 ) -> Reply:
     """Is an invariant k-inductive: true in the first k states of every run, and after any k states in which
-    it is true?
-
-    ``known``: proved invariants, which are assumed of every state. ``seconds`` is the limit of one query.
-    ``no`` means that a longer induction may still succeed. Raises ValueError for another kind of property.
+    it is true? ``known``: proved invariants, assumed of every state. ``seconds`` is the limit of one query;
+    ``no``: a longer induction may still succeed. Raises ValueError for another kind of property.
     """
     if prop.kind not in ("invariant", "lemma"):
         raise ValueError(f"{prop.id} is a {prop.kind}; k-induction is for invariants and lemmas")

@@ -1,5 +1,5 @@
 """Aliases of collections: names that point to them, and what proxies keep of names."""
 
-from tidemark.spec.aliases.lemmas import Aliases
+from tidemark.spec.aliases.proof import Aliases
 
 __all__ = ["Aliases"]

@@ -1,5 +1,5 @@
 """The least timestamp of the coordinator's unfinished DDL."""
 
-from tidemark.spec.ddl.lemmas import Ddl
+from tidemark.spec.ddl.proof import Ddl
 
 __all__ = ["Ddl"]

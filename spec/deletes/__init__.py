@@ -1,5 +1,5 @@
 """Deletes: level-zero segments of one virtual channel, their checkpoint, and the replay of a load."""
 
-from tidemark.spec.deletes.lemmas import Deletes
+from tidemark.spec.deletes.proof import Deletes
 
 __all__ = ["Deletes"]

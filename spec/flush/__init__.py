@@ -1,5 +1,5 @@
 """Write buffer, sync, flush and channel checkpoint of one virtual channel."""
 
-from tidemark.spec.flush.lemmas import Flush
+from tidemark.spec.flush.proof import Flush
 
 __all__ = ["Flush"]

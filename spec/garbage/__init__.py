@@ -1,5 +1,5 @@
 """Garbage: when object files of a collection may be deleted, and that they are in the end."""
 
-from tidemark.spec.garbage.lemmas import Garbage
+from tidemark.spec.garbage.proof import Garbage
 
 __all__ = ["Garbage"]

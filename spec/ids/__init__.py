@@ -1,5 +1,5 @@
 """Ids in batches: fetched by proxies from an oracle of their own, given in runs."""
 
-from tidemark.spec.ids.lemmas import Ids
+from tidemark.spec.ids.proof import Ids
 
 __all__ = ["Ids"]

@@ -1,7 +1,5 @@
 """Decorators and markers with which a protocol's class body says what a method or an attribute is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Errors of the specification language: each names the place in the text, the value and the remedy."""
 
-from __future__ import annotations
-
 import importlib
 import linecache
 import os

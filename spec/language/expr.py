@@ -1,11 +1,10 @@
 """The expression tree that every judge reads: frozen nodes, and the few walks that all judges share."""
 
-from __future__ import annotations
-
+import operator
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 from tidemark.spec.language.types import BOOL, MapType, Type
 
@@ -13,6 +12,19 @@ Value = bool | int | str
 Operator = Literal[
     "and", "or", "not", "implies", "eq", "lt", "le", "add", "sub", "mul", "div", "mod", "ite", "min", "max"
 ]
+BINARY: Mapping[str, Callable[[Any, Any], Any]] = {
+    "eq": operator.eq,
+    "lt": operator.lt,
+    "le": operator.le,
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.floordiv,
+    "mod": operator.mod,
+    "min": min,
+    "max": max,
+}
+"""What the operators on two scalars do to Python values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +201,13 @@ def binders_of(node: Expr) -> tuple[Local, ...]:
     if isinstance(node, MapComprehension | Quantified):
         return node.binders
     return (node.binder,) if isinstance(node, Choose) else ()
+
+
+def rebind(node: Expr, binders: tuple[Local, ...]) -> Expr:
+    """``node`` with other variables bound, in the order of ``binders_of``; itself if it binds none."""
+    if isinstance(node, MapComprehension | Quantified):
+        return replace(node, binders=binders)
+    return replace(node, binder=binders[0]) if isinstance(node, Choose) else node
 
 
 def walk(node: Expr) -> Iterator[Expr]:

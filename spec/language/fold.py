@@ -1,11 +1,9 @@
 """Simplification that keeps the meaning: constant folding, and reading through whole-map updates."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import lru_cache, reduce
+from functools import lru_cache
 
 from tidemark.spec.language.expr import (
+    BINARY,
     FALSE,
     TRUE,
     Apply,
@@ -115,17 +113,6 @@ def select(source: Expr, keys: tuple[Expr, ...]) -> Expr:
     return Select(map_type(source).value, source, keys)
 
 
-_ARITHMETIC: dict[str, Callable[[int, int], int]] = {
-    "add": lambda a, b: a + b,
-    "sub": lambda a, b: a - b,
-    "mul": lambda a, b: a * b,
-    "div": lambda a, b: a // b,
-    "mod": lambda a, b: a % b,
-    "min": min,
-    "max": max,
-}
-
-
 def _fold_apply(node: Apply) -> Expr:
     args = node.args
     match node.op:
@@ -141,13 +128,10 @@ def _fold_apply(node: Apply) -> Expr:
             return equality(args[0], args[1])
         case "ite":
             return choice(*args)
-    if all(isinstance(arg, Const) for arg in args):
-        values = [int(arg.value) for arg in args if isinstance(arg, Const)]
-        if node.op == "lt":
-            return TRUE if values[0] < values[1] else FALSE
-        if node.op == "le":
-            return TRUE if values[0] <= values[1] else FALSE
-        return literal(reduce(_ARITHMETIC[node.op], values))
+    match args:
+        case (Const(value=left), Const(value=right)):
+            value = BINARY[node.op](int(left), int(right))
+            return Const(BOOL, value) if isinstance(value, bool) else literal(value)
     return _fold_mixed(node)
 
 

@@ -1,7 +1,5 @@
 """Expressions over several lines, for a reviewer: ``render`` where it fits, else one part a line."""
 
-from __future__ import annotations
-
 from tidemark.spec.language.expr import Apply, Choose, Expr, MapComprehension, Quantified, Select, Store
 from tidemark.spec.language.render import render
 

@@ -1,7 +1,5 @@
 """Quantifiers, choices and comprehensions over declared domains."""
 
-from __future__ import annotations
-
 import inspect
 import itertools
 from collections.abc import Callable, Iterator

@@ -26,45 +26,37 @@ Liftable = Any  # Term, Untyped, bool, int or str; checked at run time by ``lift
 Write = Callable[[tuple[Expr, ...], Liftable], None]
 
 
+def _refused(problem: str, remedy: str) -> Callable[..., NoReturn]:
+    def method(*_: object, **__: object) -> NoReturn:
+        raise SpecError(problem, remedy=remedy)
+
+    return method
+
+
 class Symbolic:
     """Refuses what Python would decide during tracing; every refusal names the remedy."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]
 
-    def __bool__(self) -> NoReturn:
-        raise SpecError(
-            "a symbolic value has no truth value while the protocol is traced",
-            remedy="Write with when(condition): or ite(condition, a, b) for if, & | ~ for and, or, not "
-            "(with brackets round comparisons), one_of(x, a, b) for in, minimum and maximum for min and max, "
-            "and split a chained comparison a < b < c",
-        )
-
-    def __contains__(self, item: object) -> NoReturn:
-        raise SpecError(
-            "'in' cannot be asked of a symbolic value",
-            remedy="Write s.members[x], or one_of(x, a, b)",
-        )
-
-    def __iter__(self) -> NoReturn:
-        raise SpecError(
-            "a symbolic value cannot be iterated", remedy="Write forall, exists, count, least or each"
-        )
-
-    def __len__(self) -> NoReturn:
-        raise SpecError("a symbolic value has no length", remedy="Write count(Domain, lambda x: ...)")
-
-    def __index__(self) -> NoReturn:
-        raise SpecError(
-            "a symbolic value is not a Python number while the protocol is traced",
-            remedy="Quantify over its type (forall, exists, each) instead of range or a list index",
-        )
-
+    __bool__ = _refused(
+        "a symbolic value has no truth value while the protocol is traced",
+        "Write with when(condition): or ite(condition, a, b) for if, & | ~ for and, or, not "
+        "(with brackets round comparisons), one_of(x, a, b) for in, minimum and maximum for min and max, "
+        "and split a chained comparison a < b < c",
+    )
+    __contains__ = _refused(
+        "'in' cannot be asked of a symbolic value", "Write s.members[x], or one_of(x, a, b)"
+    )
+    __iter__ = _refused("a symbolic value cannot be iterated", "Write forall, exists, count, least or each")
+    __len__ = _refused("a symbolic value has no length", "Write count(Domain, lambda x: ...)")
+    __call__ = _refused("a symbolic value is called", "Write s.map[key] with square brackets")
+    __index__ = _refused(
+        "a symbolic value is not a Python number while the protocol is traced",
+        "Quantify over its type (forall, exists, each) instead of range or a list index",
+    )
     __int__ = __index__
     __float__ = __index__
-
-    def __call__(self, *_: object, **__: object) -> NoReturn:
-        raise SpecError("a symbolic value is called", remedy="Write s.map[key] with square brackets")
 
 
 class Untyped(Symbolic):
@@ -87,6 +79,13 @@ class Untyped(Symbolic):
 
     def __ne__(self, other: object) -> Any:
         return ~(self == other)
+
+
+def _arithmetic(op: Operator) -> tuple[Callable[[Any, Liftable], Any], Callable[[Any, Liftable], Any]]:
+    """The methods of an operator, and of the same with the term on the right."""
+    return (lambda self, other: arithmetic(op, self, other)), (
+        lambda self, other: arithmetic(op, other, self)
+    )
 
 
 class Term(Symbolic):
@@ -119,8 +118,7 @@ class Term(Symbolic):
             )
         self._write(at, value)
 
-    def __delitem__(self, keys: Liftable) -> NoReturn:
-        raise SpecError("an entry of a map cannot be deleted", remedy="Maps are total: assign another value")
+    __delitem__ = _refused("an entry of a map cannot be deleted", "Maps are total: assign another value")
 
     def _map(self) -> MapType:
         if not isinstance(self.expr.type, MapType):
@@ -154,43 +152,16 @@ class Term(Symbolic):
     def __ge__(self, other: Liftable) -> Term:
         return compare("le", other, self)
 
-    def __add__(self, other: Liftable) -> Term:
-        return arithmetic("add", self, other)
-
-    def __radd__(self, other: Liftable) -> Term:
-        return arithmetic("add", other, self)
-
-    def __sub__(self, other: Liftable) -> Term:
-        return arithmetic("sub", self, other)
-
-    def __rsub__(self, other: Liftable) -> Term:
-        return arithmetic("sub", other, self)
-
-    def __mul__(self, other: Liftable) -> Term:
-        return arithmetic("mul", self, other)
-
-    def __rmul__(self, other: Liftable) -> Term:
-        return arithmetic("mul", other, self)
+    __add__, __radd__ = _arithmetic("add")
+    __sub__, __rsub__ = _arithmetic("sub")
+    __mul__, __rmul__ = _arithmetic("mul")
+    __floordiv__, __rfloordiv__ = _arithmetic("div")
+    __mod__, __rmod__ = _arithmetic("mod")
 
     def __neg__(self) -> Term:
         return arithmetic("sub", 0, self)
 
-    def __floordiv__(self, other: Liftable) -> Term:
-        return arithmetic("div", self, other)
-
-    def __rfloordiv__(self, other: Liftable) -> Term:
-        return arithmetic("div", other, self)
-
-    def __truediv__(self, other: Liftable) -> NoReturn:
-        raise SpecError("a division with a fraction", remedy="Write // (whole numbers only)")
-
-    __rtruediv__ = __truediv__
-
-    def __mod__(self, other: Liftable) -> Term:
-        return arithmetic("mod", self, other)
-
-    def __rmod__(self, other: Liftable) -> Term:
-        return arithmetic("mod", other, self)
+    __truediv__ = __rtruediv__ = _refused("a division with a fraction", "Write // (whole numbers only)")
 
     def __and__(self, other: Liftable) -> Term:
         return Term(conjunction(boolean(self), boolean(other)))

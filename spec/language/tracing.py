@@ -1,7 +1,5 @@
 """Tracing: every action and property of a protocol class is run once over symbolic values."""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable

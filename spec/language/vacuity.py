@@ -1,7 +1,5 @@
 """Claims that say nothing are errors: a property that holds by type alone, an action that does nothing."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable

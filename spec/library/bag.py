@@ -1,7 +1,5 @@
 """A bag of messages that were sent and not yet received, in any order."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -4,8 +4,6 @@ Which elements a set has is a constant: arbitrary in a proof, so that it holds f
 table in an instance.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 from typing import Any

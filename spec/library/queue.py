@@ -1,7 +1,5 @@
 """A queue: first in, first out. Removed items leave no trace, so that equal queues are equal states."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tidemark.spec.language.declare import lemma

@@ -1,5 +1,5 @@
 """Ownership of a virtual channel: whose saves the coordinator takes, and how a channel ends."""
 
-from tidemark.spec.ownership.lemmas import Ownership
+from tidemark.spec.ownership.proof import Ownership
 
 __all__ = ["Ownership"]

@@ -1,5 +1,5 @@
 """A proxy's unfinished tasks, minTs of each channel, and its time tick."""
 
-from tidemark.spec.proxy.lemmas import Proxy
+from tidemark.spec.proxy.proof import Proxy
 
 __all__ = ["Proxy"]

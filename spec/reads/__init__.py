@@ -1,5 +1,5 @@
 """Service time and reads: the answers of each consistency level."""
 
-from tidemark.spec.reads.lemmas import Reads
+from tidemark.spec.reads.proof import Reads
 
 __all__ = ["Reads"]

@@ -1,5 +1,5 @@
 """A client's retry of a request whose schema is an old one."""
 
-from tidemark.spec.retries.lemmas import Retries
+from tidemark.spec.retries.proof import Retries
 
 __all__ = ["Retries"]

@@ -1,5 +1,5 @@
 """The scheduler of a proxy: three queues, waiting callers, cancellation and close."""
 
-from tidemark.spec.scheduler.lemmas import Scheduler
+from tidemark.spec.scheduler.proof import Scheduler
 
 __all__ = ["Scheduler"]

@@ -1,5 +1,5 @@
 """Segments at a query node: growing and sealed ones, loads while the stream advances, and their deletes."""
 
-from tidemark.spec.segments.lemmas import Segments
+from tidemark.spec.segments.proof import Segments
 
 __all__ = ["Segments"]

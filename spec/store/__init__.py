@@ -1,5 +1,5 @@
 """A store: saves under a condition, and their survival of a power failure."""
 
-from tidemark.spec.store.lemmas import Store
+from tidemark.spec.store.proof import Store
 
 __all__ = ["Store"]

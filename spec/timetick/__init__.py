@@ -1,5 +1,5 @@
 """Sessions, reports, rounds and ticks of the root coordinator: the watermark."""
 
-from tidemark.spec.timetick.lemmas import TimeTick
+from tidemark.spec.timetick.proof import TimeTick
 
 __all__ = ["TimeTick"]

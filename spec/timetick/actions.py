@@ -16,7 +16,7 @@ How it is cut:
   or lagging value arrive instead of the newest one.
 - ``queued`` is the channel of capacity one; ``sending`` is the round that the sender has taken from it.
 - A coordinator that starts lists, fences and learns the sessions in one step, and reads the last ticks at
-  once. In several steps: ``models/protocols/timetick/mutants/recovery.py``,
+  once. In several steps: ``spec/timetick/variants/recovery.py``,
   ``spec/timetick/variants/takeover.py``.
 - Removing a session and trying to close a round are two steps: the second may follow at once.
 - A process that has lost its lease may append until the log refuses it. A new process is a new source. The

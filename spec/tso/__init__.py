@@ -1,5 +1,5 @@
 """The timestamp oracle: windows saved ahead, a leader under a lease, batches."""
 
-from tidemark.spec.tso.lemmas import Tso
+from tidemark.spec.tso.proof import Tso
 
 __all__ = ["Tso"]

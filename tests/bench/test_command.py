@@ -5,13 +5,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from tidemark.bench import cli
-from tidemark.bench.measure import Measure
+from tidemark.bench.measure import Measure, Plan
+from tidemark.bench.measures import gate
+from tidemark.bench.process import Finished
 from tidemark.bench.report import number
-from tidemark.bench.row import Goal
+from tidemark.bench.row import Goal, Status
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
@@ -56,22 +60,19 @@ def test_a_missed_goal_fails_nothing(run, capsys):
     assert "not met" in capsys.readouterr().out
 
 
-def test_differing_counts_fail(run, capsys):
-    status, found = run(measure("fake", theirs=8))
-    assert status == ExitCode.VACUOUS_OR_UNPINNED.value
-    assert {row["status"] for row in found["rows"]} == {"COUNTS DIFFER"}
-    assert "distinct: mine 7, theirs 8" in capsys.readouterr().out
-
-
-def test_a_crash_fails(run):
-    status, _ = run(measure("fake", error=BrokenRun("it crashed")))
-    assert status == ExitCode.INTERNAL_ERROR.value
-
-
-def test_a_missing_tool_fails_nothing_and_meets_nothing(run):
-    status, found = run(measure("fake", error=NotMeasured("install it")))
-    assert status == ExitCode.AS_EXPECTED.value
-    assert [row["status"] for row in found["rows"]] == ["not measured"] * 2
+@pytest.mark.parametrize(
+    ("given", "code", "told"),
+    [
+        ({"theirs": 8}, ExitCode.VACUOUS_OR_UNPINNED, {"COUNTS DIFFER"}),
+        ({"error": BrokenRun("it crashed")}, ExitCode.INTERNAL_ERROR, {"BROKEN", "not measured"}),
+        ({"error": NotMeasured("install it")}, ExitCode.AS_EXPECTED, {"not measured"}),
+    ],
+)
+def test_only_a_missing_tool_fails_nothing(run, capsys, given, code, told):
+    status, found = run(measure("fake", **given))
+    assert status == code.value
+    assert {row["status"] for row in found["rows"]} == told
+    assert ("distinct: mine 7, theirs 8" in capsys.readouterr().out) == ("theirs" in given)
 
 
 def test_what_was_measured_before_a_stop_is_kept(run):
@@ -126,3 +127,89 @@ def test_a_quick_run_works(tmp_path):
     assert native["counts"] == {"distinct": 3388, "generated": 29270, "depth": 35}
     assert native["ratio"] > 1
     assert (tmp_path / "bench.md").read_text().startswith("**search: flush/tiny: 3,388 states**")
+
+
+GREEN = {
+    "checks": {"done": 3},
+    "judgements": [{}, {}],
+    "measured": {"seconds": 10.0, "processor_seconds": 15.0, "taken_over": {"prove/any-size": "2026"}},
+}
+
+
+def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
+    """The lines of the measure, with a gate that takes 200 s on two cores and 390 s on one."""
+
+    changed: list[str] = []
+
+    def run(command, *, cwd, timeout, env):
+        *words, option, whose = (str(word) for word in command)
+        assert (option, whose) == ("--manifest", "suite"), (
+            "a copy would be judged with the manifests of this clone"
+        )
+        if "pin" in words:
+            changed.append(words[-1])
+            return Finished("", 0, 1.0, 0.0, 0)
+        build = Path(words[words.index("--build") + 1])
+        again = build.exists()
+        build.mkdir(exist_ok=True)
+        found = GREEN | ({"judgements": []} if again and loses else {})
+        (build / "verdicts.json").write_text(json.dumps(found), encoding="utf-8")
+        assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
+        took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
+        if changed:
+            assert changed_copies(env, changed)
+            return Finished("", status, 70.0 if changed[-1] == "flush" else 50.0, 0.0, 0)
+        return Finished("NOT as expected: 1 of 2", status, 6.0 if again else took, 0.0, 0)
+
+    monkeypatch.setattr(gate, "run_process", run)
+    monkeypatch.setattr(gate, "cores", lambda: 2)
+    return list(gate.run(Plan(scratch=tmp_path, quick=quick)))
+
+
+def test_green(monkeypatch, tmp_path):
+    empty, processor, at_work, again, single, _, *changes = rows(monkeypatch, tmp_path)
+    assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
+    assert processor.median == 15.0
+    assert at_work.median == 1.5
+    assert (again.median, again.status) == (6.0, Status.MET)
+    assert (single.median, len(single.samples)) == (390.0, 1)
+    assert empty.counts == {"checks": 3, "verdicts": 2}
+    took, judged = changes[::2], changes[1::2]
+    assert {row.what: row.median for row in took} == {
+        f"one action of {path.parent.name} changed": 70.0 if path.parent.name == "flush" else 50.0
+        for path in (ROOT / "spec").glob("*/actions.py")
+    }
+    assert {row.goal for row in took} == {gate.AFTER_A_CHANGE}
+    assert {row.median for row in judged} == {2.0}
+
+
+def changed_copies(env, protocols):
+    """The copy that is judged has exactly these protocols changed."""
+    specs = Path(env["PYTHONPATH"]) / "tidemark" / "spec"
+    differ = {
+        path.parent.name
+        for path in (ROOT / "spec").glob("*/actions.py")
+        if path.read_bytes() != (specs / path.parent.name / "actions.py").read_bytes()
+    }
+    return differ == set(protocols)
+
+
+def test_too_slow(monkeypatch, tmp_path):
+    monkeypatch.setattr(gate, "WITHIN", replace(gate.WITHIN, at_most=199))
+    assert rows(monkeypatch, tmp_path)[0].status is Status.NOT_MET
+
+
+def test_red(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, status=1)
+    assert {row.status for row in found} == {Status.BROKEN}
+    assert "status 1: NOT as expected" in found[0].reason
+
+
+def test_quick_judges_nothing(monkeypatch, tmp_path):
+    assert rows(monkeypatch, tmp_path, quick=True)[0].status is Status.NOT_JUDGED
+
+
+def test_a_second_run_that_loses_verdicts(monkeypatch, tmp_path):
+    found = rows(monkeypatch, tmp_path, loses=True)
+    assert {row.status for row in found[:6]} == {Status.BROKEN}
+    assert "the second run has" in found[0].reason

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
+from tidemark.bench.cli import MEASURES
+from tidemark.bench.instances import GROWTH, subject
+from tidemark.bench.measures.search import LARGE
+from tidemark.bench.measures.spin import SIZES
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
+from tidemark.models.rooms import ROOT
 
-BOUNDS = {"lines": 219_850, "code": 129_100, "data": 13_550, "locks": 2_650}
+BOUNDS = {"lines": 219_400, "code": 129_000, "data": 13_550, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.7, 5.1, 16, 36
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.6, 5.1, 7, 29
 
 TEXT = '''"""A docstring
 of two lines."""
@@ -55,3 +62,34 @@ def test_what_binds_the_protocols_to_the_judges_is_within_its_bounds() -> None:
         assert one.kinds <= KINDS, one
         assert one.to_read <= TO_READ, one
     assert len(protocols()) > 20
+
+
+IMPORT = re.compile(r"^\s*(?:from|import) tidemark\.bench\b", re.MULTILINE)
+
+
+def test_nothing_imports_bench():
+    files = [path for room in ("spec", "impl", "models", "checks") for path in (ROOT / room).rglob("*.py")]
+    assert len(files) > 100
+    assert [path.name for path in files if IMPORT.search(path.read_text(encoding="utf-8"))] == []
+
+
+def test_measures_have_names_of_their_own_and_stand_in_the_page():
+    names = [measure.name for measure in MEASURES]
+    assert len(set(names)) == len(names)
+    page = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    assert [name for name in names if f"| `{name}` |" not in page] == []
+
+
+def test_every_instance_has_pinned_counts():
+    references = [
+        *LARGE,
+        *SIZES,
+        *(f"bench/{name}" for name in GROWTH),
+        "flush/tiny",
+        "flush/calm",
+        "flush/moves",
+    ]
+    for reference in references:
+        found = subject(reference)
+        assert set(found.expected) == {"distinct", "generated", "depth"}
+        assert found.instance.spec.actions

@@ -9,9 +9,6 @@ import pytest
 
 from tests.impl.parts import run
 
-SLOW = ("cluster", "streaming", "tso")
-"""Folders with tests that wait for processes or leases. Elsewhere a test that hangs for 10 s fails."""
-
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
@@ -30,5 +27,5 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
             await pyfuncitem.obj(**given)
 
     loop = getattr(pyfuncitem.module, "LOOP", asyncio.SelectorEventLoop)
-    run(work(), loop=loop, seconds=60.0 if pyfuncitem.path.parent.name in SLOW else 10.0)
+    run(work(), loop=loop)
     return True

@@ -43,15 +43,14 @@ def run(
     work: Coroutine[Any, Any, None],
     *,
     loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop,
-    seconds: float = 10.0,
 ) -> None:
-    """Run a test's coroutine. A test that hangs fails, and one whose loop reports an error."""
+    """Run a test's coroutine. A test that hangs for 10 s fails, and one whose loop reports an error."""
     reported: list[str] = []
 
     async def limited() -> None:
         running = asyncio.get_running_loop()
         running.set_exception_handler(lambda _, context: reported.append(str(context["message"])))
-        async with asyncio.timeout(None if loop is VirtualLoop else seconds):
+        async with asyncio.timeout(None if loop is VirtualLoop else 10.0):
             await work
 
     with asyncio.Runner(loop_factory=loop) as runner:

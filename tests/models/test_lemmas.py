@@ -1,7 +1,5 @@
 """Candidates for lemmas on a small instance: what is found, and what is dropped."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -10,7 +8,7 @@ from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.lemmas.closure import Closure
 from tidemark.models.lemmas.cubes import Family
 from tidemark.models.lemmas.features import groups
-from tidemark.models.lemmas.samples import batch, walks
+from tidemark.models.lemmas.samples import batch, sample
 from tidemark.models.lemmas.text import lemmas
 from tidemark.models.symbolic.subject import ProofSubject
 
@@ -29,7 +27,7 @@ def test_walks_meet_reachable_states_only():
         if not more:
             break
         known |= more
-    met = walks(instance, states=1_000, seconds=20.0, seed=3)
+    met = sample(instance, states=1_000, seconds=20.0, seed=3).states
     assert {state for _, state in met} <= known
     assert len(met) > len(known) / 2
 
@@ -37,7 +35,7 @@ def test_walks_meet_reachable_states_only():
 def test_literals_mean_what_the_interpreter_says():
     instance = Instance(LOCK, BOUNDS)
     interpreter = Interpreter(instance)
-    met = walks(instance, states=30, seconds=20.0, seed=3)
+    met = sample(instance, states=30, seconds=20.0, seed=3).states
     states = batch(instance, met)
     checked = 0
     for group in groups(instance.spec):
@@ -57,7 +55,7 @@ def test_literals_mean_what_the_interpreter_says():
 
 def test_candidates_are_true_in_every_sample():
     instance = Instance(LOCK, BOUNDS)
-    met = walks(instance, states=1_000, seconds=20.0, seed=3)
+    met = sample(instance, states=1_000, seconds=20.0, seed=3).states
     interpreter = Interpreter(instance)
     family = Family(groups(instance.spec)[-1], batch(instance, met))
     impossible = (("inside", "inside"), (0, 0), 1, 0)
@@ -72,7 +70,7 @@ def test_candidates_are_true_in_every_sample():
 
 def test_no_candidate_contains_a_smaller_one():
     instance = Instance(LOCK, BOUNDS)
-    met = walks(instance, states=1_000, seconds=20.0, seed=3)
+    met = sample(instance, states=1_000, seconds=20.0, seed=3).states
     family = Family(groups(instance.spec)[-1], batch(instance, met))
     bad = batch(instance, [({}, (("inside", "inside"), (0, 0), 1, 0))])
     small = family.excluding(bad, literals=2)
@@ -84,7 +82,7 @@ def test_no_candidate_contains_a_smaller_one():
 def test_joined_lemmas_say_the_same_as_their_cubes():
     subject = ProofSubject(LOCK, without=frozenset({"ticketlock.numbers_differ"}))
     instance = subject.instance(BOUNDS)
-    met = walks(instance, states=1_000, seconds=20.0, seed=3)
+    met = sample(instance, states=1_000, seconds=20.0, seed=3).states
     closure = Closure(instance, batch(instance, met))
     kept = closure.run(seconds=30.0).kept
     found = lemmas(closure.families, [(item.family, item.cube) for item in kept])
@@ -109,7 +107,7 @@ def test_a_lemma_of_the_flush_protocol_is_found_again():
     subject = ProofSubject("tidemark.spec.flush:Flush", without=frozenset({lost}))
     instance = subject.instance({"Segment": 2, "Position": 2, "Copies": 2, "Faults": 1})
     larger = subject.instance({"Segment": 2, "Position": 3, "Copies": 2, "Faults": 3})
-    met = walks(larger, states=1_500, seconds=120.0, seed=0, length=120)
+    met = sample(larger, states=1_500, seconds=120.0, seed=0).states
     closure = Closure(instance, batch(larger, met))
     result = closure.run(seconds=120.0)
     assert not result.open

@@ -1,7 +1,5 @@
 """Manifest errors name the file, the value and the remedy; pins are compared with the specification."""
 
-from __future__ import annotations
-
 import copy
 import shutil
 

@@ -1,7 +1,5 @@
 """Entries by rule: strength, second opinions, self-tests."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

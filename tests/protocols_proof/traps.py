@@ -3,18 +3,31 @@
 from tidemark.spec.language import (
     Bool,
     Enum,
+    Int,
     Map,
     Nat,
     Protocol,
+    Set,
     Sort,
     action,
     anything,
+    assumption,
+    constant,
+    count,
+    each,
     exists,
     forall,
+    greatest,
     implies,
+    initially,
     invariant,
+    ite,
+    least,
     lemma,
+    maximum,
+    option,
     require,
+    transition_invariant,
 )
 
 
@@ -205,3 +218,328 @@ class Less(Protocol):
     def one_is_lower(s):
         """False at zero."""
         return exists(s.Amount, lambda n: n < s.left)
+
+
+class Flush(Protocol):
+    """Rows of a log become durable segment by segment; a checkpoint follows the earliest one that is not."""
+
+    Segment = Sort()
+    Position = Nat()
+    Row = Enum("absent", "buffered", "durable")
+
+    of: Map[Position, Segment] = constant()
+    row: Map[Position, Row] = "absent"
+    consumed: Position = 0
+    checkpoint: Position = 0
+
+    @action
+    def consume(s):
+        """Take the next row."""
+        s.consumed = s.consumed + 1
+        s.row[s.consumed] = "buffered"
+
+    def waits(s, p, segment):
+        """The row is to be written with its segment."""
+        return (s.row[p] == "buffered") & (s.of[p] == segment)
+
+    @action
+    def sync(s, segment: Segment):
+        """Make the rows of a segment durable."""
+        require(exists(s.Position, lambda p: s.waits(p, segment)))
+        s.row = each(s.Position, lambda p: ite(s.waits(p, segment), "durable", s.row[p]))
+
+    @action
+    def advance(s):
+        """Move the checkpoint."""
+        s.checkpoint = least(s.Position, lambda p: s.row[p] == "buffered", default=s.consumed + 1) - 1
+
+    @invariant()
+    def safe(s):
+        """Every row up to the checkpoint is durable."""
+        return forall(s.Position, lambda p: implies((p >= 1) & (p <= s.checkpoint), s.row[p] == "durable"))
+
+    @transition_invariant()
+    def never_back(before, after):
+        """The checkpoint never goes back."""
+        return after.checkpoint >= before.checkpoint
+
+    @lemma()
+    def rows_are_consumed(s):
+        """Exactly the rows up to the last one consumed are there."""
+        return forall(s.Position, lambda p: (s.row[p] != "absent") == ((p >= 1) & (p <= s.consumed)))
+
+    @lemma()
+    def checkpoint_is_consumed(s):
+        """The checkpoint is at most the last row consumed."""
+        return s.checkpoint <= s.consumed
+
+
+class GreatestDurable(Flush):
+    """Broken: the checkpoint is the greatest durable row."""
+
+    def advance(s):
+        s.checkpoint = greatest(s.Position, lambda p: s.row[p] == "durable", upto=s.consumed, default=0)
+
+
+class Cycle(Protocol):
+    """Counts 0, 1, 2, 0: that 5 is never shown is 3-inductive and no less."""
+
+    Value = Nat()
+    shown: Value = 0
+
+    @action
+    def tick(s):
+        """The next value."""
+        s.shown = ite(s.shown == 2, 0, s.shown + 1)
+
+    @invariant()
+    def never_five(s):
+        """5 is never shown."""
+        return s.shown != 5
+
+
+class Even(Cycle):
+    """Counts in steps of two: that 5 is never shown follows from no bound on the number."""
+
+    def tick(s):
+        s.shown = s.shown + 2
+
+
+class Limited(Protocol):
+    """Counts beyond a limit that only an instance has a value for."""
+
+    Value = Nat()
+    limit: Value = constant()
+    shown: Value = 0
+    before: Value = 0
+
+    @action
+    def tick(s):
+        """The next value."""
+        s.before = s.shown
+        s.shown = s.shown + 1
+
+    @invariant()
+    def within(s):
+        """At most the limit is shown."""
+        return s.shown <= s.limit
+
+    @invariant()
+    def follows(s):
+        """One after the other, up to the limit: true of no state that was not reached."""
+        return (s.shown > s.limit) | (s.before <= s.shown)
+
+    @transition_invariant()
+    def up_to_the_limit(before, after):
+        """No step goes beyond the limit."""
+        return (after.shown <= before.limit) | (after.shown == before.shown)
+
+
+class Below(Protocol):
+    """Takes one away, whether or not there is one."""
+
+    Value = Nat()
+    left: Value = 2
+    taken: Bool = False
+
+    @action
+    def take(s):
+        """Take one away."""
+        s.left = s.left - 1
+        s.taken = True
+
+    @invariant()
+    def few(s):
+        """At most 2 are left."""
+        return s.left <= 2
+
+
+class Guarded(Below):
+    """Takes one away if there is one."""
+
+    def take(s):
+        require(s.left > 0)
+        super().take()
+
+
+class NeverBelow(Protocol):
+    """Takes one away as long as there is one, which no claim says."""
+
+    Value = Nat()
+    left: Value = 2
+    none: Bool = False
+
+    @action
+    def take(s):
+        """Take one away."""
+        require(~s.none)
+        s.left = s.left - 1
+        s.none = s.left == 1
+
+    @invariant()
+    def few(s):
+        """At most 2 are left."""
+        return s.left <= 2
+
+    @invariant()
+    def none_is_marked(s):
+        """Says too little."""
+        return implies(s.left == 0, s.none)
+
+
+class Contradiction(Guarded):
+    """An assumption that no constant satisfies: everything follows."""
+
+    LIMIT: Bool = constant()
+
+    @assumption()
+    def both(s):
+        """The limit is there and is not there."""
+        return exists(s.Value, lambda v: s.LIMIT & (v < 0))
+
+    @invariant()
+    def wrong(s):
+        """All are left."""
+        return s.left == 2
+
+
+class DeadAction(Guarded):
+    """An action whose guard contradicts an invariant."""
+
+    @action
+    def never(s):
+        """Cannot happen."""
+        require(s.left > 2)
+        s.taken = False
+
+
+class Counting(Protocol):
+    """Members join, at most two of them; and a count that a proof cannot make."""
+
+    Member = Sort()
+    MANY: Bool = option(False)
+    joined: Set[Member] = False
+    full: Bool = False
+
+    @action
+    def join(s, m: Member):
+        """Join while there is room."""
+        require(count(s.Member, lambda x: s.joined[x]) < 2)
+        s.joined[m] = True
+
+    @action
+    def fill(s):
+        """Note that it is full."""
+        require(count(s.Member, lambda x: s.joined[x]) == ite(s.MANY, 17, 2))
+        s.full = True
+
+    @invariant()
+    def at_most_two(s):
+        """No three have joined."""
+        return count(s.Member, lambda x: s.joined[x]) <= 2
+
+
+class CountingMany(Counting):
+    """Compares a count with 17."""
+
+    MANY = True
+
+
+class Signs(Protocol):
+    """Signed numbers, several initial states, division, equality of maps, a read out of range."""
+
+    Level = Int()
+    Place = Nat()
+    Side = Enum("left", "right")
+
+    level: Level = anything
+    height: Map[Side, Level] = -1
+    other: Map[Side, Level] = -1
+    row: Map[Place, Bool] = False
+    top: Place = 0
+
+    @initially
+    def small(s):
+        return (s.level >= -2) & (s.level <= 2)
+
+    @action
+    def halve(s):
+        """Towards minus infinity."""
+        s.level = s.level // 2
+
+    @action
+    def copy(s, side: Side):
+        """One side takes the other's height."""
+        require(s.height == s.other)
+        s.height[side] = maximum(s.other[side], s.level % 3 - 1)
+        s.other = each(s.Side, lambda k: s.height[k])
+
+    @action
+    def mark(s, p: Place):
+        """The place before is marked already, or is none."""
+        require((p == 0) | s.row[p - 1])
+        s.row[p] = True
+        s.top = maximum(s.top, p)
+
+    @invariant()
+    def level_is_small(s):
+        """The level stays between -2 and 2."""
+        return (s.level >= -2) & (s.level <= 2)
+
+    @invariant()
+    def sides_agree(s):
+        """Both maps are the same."""
+        return s.height == s.other
+
+    @invariant()
+    def nothing_before_the_first(s):
+        """No place before the first is marked, whatever is marked."""
+        return ~s.row[s.top - s.top - 1]
+
+    @invariant()
+    def heights(s):
+        """Heights lie between -1 and 1."""
+        return forall(s.Side, lambda k: (s.height[k] >= -1) & (s.height[k] <= 1))
+
+    @invariant()
+    def no_gap(s):
+        """Marked places form a range from 0 on."""
+        return forall(s.Place, s.Place, lambda p, q: implies(s.row[p] & (q < p), s.row[q]))
+
+
+class Crowded(Protocol):
+    """More things have a turn of their own than a small instance has turns."""
+
+    Guest = Sort()
+    Waiter = Sort()
+    Turn = Nat()
+
+    place: Map[Guest, Turn] = constant()
+    pause: Map[Waiter, Turn] = constant()
+    turn: Turn = 0
+    served: Set[Guest] = False
+
+    @assumption()
+    def turns_are_apart(s):
+        """No two of them have the same turn."""
+        guests = forall(s.Guest, s.Guest, lambda a, b: (a == b) | (s.place[a] != s.place[b]))
+        waiters = forall(s.Waiter, s.Waiter, lambda a, b: (a == b) | (s.pause[a] != s.pause[b]))
+        return guests & waiters & forall(s.Guest, s.Waiter, lambda a, b: s.place[a] != s.pause[b])
+
+    @action
+    def serve(s, g: Guest):
+        """It is the turn of a guest."""
+        require(s.turn == s.place[g])
+        s.served[g] = True
+        s.turn = s.turn + 1
+
+    @action
+    def rest(s, w: Waiter):
+        """It is the turn of a waiter."""
+        require(s.turn == s.pause[w])
+        s.turn = s.turn + 1
+
+    @invariant()
+    def all_before_are_served(s):
+        """Who had his turn was served, and nobody else."""
+        return forall(s.Guest, lambda g: s.served[g] == (s.place[g] < s.turn))

@@ -27,7 +27,7 @@ from tidemark.checks.verdicts.trace import run_again
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter, Step
 from tidemark.models.interpreted.search import Search as PlainSearch
-from tidemark.models.lemmas.samples import walks
+from tidemark.models.lemmas.samples import sample
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import search
 from tidemark.models.native.simulate import Budget, simulate
@@ -169,7 +169,7 @@ def test_walks_of_each_kind_report_it():
     with pytest.raises(BelowZeroError, match=r"5\. give\(1\) makes"):
         simulate(compile_kernel(TILL), budget=Budget(visits=100_000))
     with pytest.raises(BelowZeroError, match=r"give\(1\) makes"):
-        walks(TILL, states=1000, seconds=20.0, seed=1)
+        sample(TILL, states=1000, seconds=20.0, seed=1)
 
 
 def test_by_hand():
@@ -242,7 +242,7 @@ def test_no_proof_and_no_bounded_run_goes_past_it():
 @pytest.mark.proof
 def test_a_step_from_a_state_that_may_not_be_reachable_is_shown_once():
     with pytest.raises(UntypedError) as caught:
-        judged("tests.protocols_proof.odd:NeverBelow")
+        judged("tests.protocols_proof.traps:NeverBelow")
     assert caught.value.exit_code is ExitCode.INCONCLUSIVE
     assert "type:take:left is not proved: the step take() makes left = -1, a negative Value" in str(
         caught.value
@@ -282,7 +282,7 @@ def test_the_gate_shows_it_first_and_once(tmp_path, capsys):
 
 
 def test_a_mutant_that_falls_is_killed_by_its_types():
-    instance = Instance("tests.protocols_proof.odd:Guarded", {"Value": 3}, name="guarded")
+    instance = Instance("tests.protocols_proof.traps:Guarded", {"Value": 3}, name="guarded")
     results = {result.id: result for result in mutate(instance)}
     fallen = [one for one in results.values() if one.killer == TYPES]
     assert any("take/guard" in one.id for one in fallen)

@@ -1,7 +1,7 @@
 """What the embedded cluster leaves behind is judged like that of a real server, and a planted fault is found.
 
-Each fault is one wrong part of the implementation; the cluster runs on real files and is restarted in good
-order with the right part.
+Each fault is one wrong function of the implementation; the cluster runs on real files and is restarted in
+good order with the right one.
 """
 
 import asyncio
@@ -12,18 +12,17 @@ from pathlib import Path
 import pytest
 
 from tests.impl.cluster.parts import play, running, until
+from tests.quality.time_tick_trace import TimeTickTrace, traced
 from tidemark.checks.evidence.command import Options, read_and_judge
 from tidemark.checks.evidence.refinement.judge import refinement_verdicts
 from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.history import History
-from tidemark.impl.cluster.cluster import Cluster, ClusterParts
+from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.server import LocalConnection
-from tidemark.impl.cluster.tracing import TimeTickTrace
-from tidemark.impl.datanode.data_node import DataNodeParts
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import LateRowError
 from tidemark.impl.proxy.ticker import ChannelsTimeTicker
@@ -31,21 +30,6 @@ from tidemark.impl.values.consistency import ConsistencyLevel
 
 CONFIG = ClusterConfig(tick_seconds=0.01, channels=1, checkpoint_ts=0)
 """Large buffers: rows stay in memory. A checkpoint is reported at each tick."""
-
-
-class ForgetsWhatIsBuffered(WriteBuffer):
-    """The checkpoint is the end of the last pack, whatever is not stored yet."""
-
-    def get_checkpoint(self):
-        return self.consumed
-
-
-class LooksAway(ChannelsTimeTicker):
-    """Reports the present time, whatever is unfinished."""
-
-    def _value(self, min_ts, now):
-        del min_ts
-        return now
 
 
 @dataclass
@@ -80,9 +64,13 @@ class Evidence:
         return judged
 
 
-async def two_lives(root: Path, evidence: Evidence, **parts) -> None:
-    """Rows, a stored checkpoint behind them or not, an end without a flush; then a strong read."""
-    async with running(root, CONFIG, **parts) as cluster:
+async def two_lives(root: Path, evidence: Evidence, patch: pytest.MonkeyPatch | None) -> None:
+    """Rows, an end without a flush, then a strong read. With ``patch`` the checkpoint of the first process is
+    the end of the last pack, whatever is not stored yet.
+    """
+    if patch is not None:
+        patch.setattr(WriteBuffer, "get_checkpoint", lambda buffer: buffer.consumed)
+    async with running(root, CONFIG) as cluster:
         user = evidence.client(cluster)
         await user.create("c")
         await user.insert("c", dict.fromkeys(range(5), "v"))
@@ -90,29 +78,24 @@ async def two_lives(root: Path, evidence: Evidence, **parts) -> None:
         found = await user.query("c", level=ConsistencyLevel.STRONG)
         assert set(found.rows) == {0, 2, 3, 4}
         [channel] = cluster.catalog.get("c").channels
-        if parts:
+        if patch is not None:
             await until(lambda: cluster.storage.coordinator.channel(channel).checkpoint >= last)
+            patch.undo()
     async with running(root, CONFIG) as cluster:
         await evidence.client(cluster).query("c", level=ConsistencyLevel.STRONG)
 
 
 @pytest.mark.parametrize(
-    ("parts", "refuted"),
-    [
-        ({}, []),
-        (
-            {"parts": ClusterParts(data_node=DataNodeParts(write_buffer=ForgetsWhatIsBuffered))},
-            ["history.kept", "history.strong"],
-        ),
-    ],
+    ("patched", "refuted"),
+    [(False, []), (True, ["history.kept", "history.strong"])],
     ids=["as it is", "checkpoint past rows that are not stored"],
 )
-def test_a_checkpoint_past_unsynced_rows_is_found(tmp_path, parts, refuted):
+def test_a_checkpoint_past_unsynced_rows_is_found(tmp_path, monkeypatch, patched, refuted):
     evidence = Evidence(tmp_path / "evidence")
     evidence.folder.mkdir()
 
     async def scenario():
-        await two_lives(tmp_path / "cluster", evidence, **parts)
+        await two_lives(tmp_path / "cluster", evidence, monkeypatch if patched else None)
         assert await evidence.judge(tmp_path / "cluster") == refuted
 
     play(scenario)
@@ -131,8 +114,13 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
 
     async def scenario():
         monkeypatch.setattr(ChannelLog, "append", late)
-        trace = TimeTickTrace("dml_0", ticker=LooksAway)
-        cluster = Cluster(tmp_path / "cluster", config=CONFIG, parts=trace.parts())
+        # A proxy reports the present time, whatever is unfinished.
+        publish = ChannelsTimeTicker._publish
+        monkeypatch.setattr(
+            ChannelsTimeTicker, "_publish", lambda ticker, now, snapshot: publish(ticker, now, {})
+        )
+        trace = traced("dml_0", monkeypatch)
+        cluster = Cluster(tmp_path / "cluster", config=CONFIG)
         await cluster.start()
         user = evidence.client(cluster)
         await user.create("c")
@@ -152,13 +140,13 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
     play(scenario)
 
 
-def test_a_trace_of_the_time_tick_is_a_run_of_the_specification(tmp_path):
+def test_a_trace_of_the_time_tick_is_a_run_of_the_specification(tmp_path, monkeypatch):
     evidence = Evidence(tmp_path / "evidence")
     evidence.folder.mkdir()
 
     async def scenario():
-        trace = TimeTickTrace("dml_0")
-        async with running(tmp_path / "cluster", CONFIG, parts=trace.parts()) as cluster:
+        trace = traced("dml_0", monkeypatch)
+        async with running(tmp_path / "cluster", CONFIG) as cluster:
             writer = evidence.client(cluster)
             await writer.create("c")
             for key in range(4):

@@ -170,7 +170,7 @@ JUDGES = {
         ExitCode.INCONCLUSIVE,
     ),
     "all steps commute": (
-        "checks/interleave/audits/commuting.py",
+        "checks/interleave/audits/audit.py",
         "if different is None:",
         "if different != '':",
         "mutate/impl-node-and-coordinator-share-an-object",

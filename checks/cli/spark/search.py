@@ -13,11 +13,10 @@ from tidemark.checks.cli.run import gate
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.spark.judge import JUDGE
-from tidemark.checks.spark.package_code import code_zip
+from tidemark.checks.spark.package_code import code_zip, environment_archive, launcher
 from tidemark.checks.spark.planning.history import FOLDER, RUNS, query
 from tidemark.checks.spark.search.breadth_first import RoundLimits
 from tidemark.checks.spark.session import spark_session
-from tidemark.checks.spark.submission import environment_archive, launcher
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 

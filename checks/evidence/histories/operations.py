@@ -19,8 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark.checks.evidence.readers.client import KINDS as OPERATIONS
-from tidemark.checks.evidence.readers.client import LEVELS, Operation
-from tidemark.checks.evidence.readers.client_columns import parsed
+from tidemark.checks.evidence.readers.client import LEVELS, Operation, parsed
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]

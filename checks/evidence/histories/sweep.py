@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tidemark.checks.evidence.histories.claims import OF_LEVEL
-from tidemark.checks.evidence.histories.keys import groups
 from tidemark.checks.evidence.histories.operations import FOREVER, Bools, Collection, Ints
-from tidemark.checks.evidence.histories.rows import NEVER, Rows
+from tidemark.checks.evidence.histories.rows import NEVER, Rows, groups
 from tidemark.checks.evidence.monitors.base import Answer, Place
 from tidemark.checks.evidence.readers.client import LEVELS
 

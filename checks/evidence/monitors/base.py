@@ -112,7 +112,8 @@ class Monitor(ABC):
     kinds: ClassVar[tuple[str, ...]]
     """Kinds of event that it reads."""
     needs: ClassVar[tuple[str, ...]]
-    """Without an event of each of these kinds nothing can be judged; if empty, one of ``kinds`` is enough."""
+    """Without an event of each of these kinds nothing can be judged; if empty, one of ``kinds`` is enough. By
+    default the kind, if there is one."""
     columns: ClassVar[tuple[str, ...]]
     by: ClassVar[str] = ""
     """Column by which the events may be dealt out; empty if it has to see all of them."""
@@ -124,6 +125,10 @@ class Monitor(ABC):
     excused_by: ClassVar[tuple[str, ...]] = ()
     """Kinds of event that justify what would be a breach without them: if a line of a log is missing that may
     have been one, a breach shows nothing."""
+
+    def __init_subclass__(cls) -> None:
+        if len(getattr(cls, "kinds", ())) == 1 and "needs" not in vars(cls):
+            cls.needs = cls.kinds
 
     def __init__(self) -> None:
         self.answer = Answer(self.name, self.property_id)
@@ -156,6 +161,13 @@ class Monitor(ABC):
         """Take up what ``state`` gave."""
         for name, value in state.items():
             setattr(self, name, Answer.from_dict(value) if name == "answer" else thaw(value))
+
+
+class LogMonitor(Monitor):
+    """A monitor of the lines of each file by itself."""
+
+    by = "source"
+    within = "source"
 
 
 def freeze(value: Any) -> Any:

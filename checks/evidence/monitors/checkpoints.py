@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
+from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Monitor, Place, seconds, shown
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 SYNC_PERIOD = 600.0
@@ -24,7 +24,6 @@ class StoredCheckpoint(Monitor):
     property_id = "flush.stored_never_goes_back"
     rule = "The stored checkpoint of a channel never goes back, revision by revision."
     kinds = ("etcd.checkpoint",)
-    needs = ("etcd.checkpoint",)
     columns = ("source", "line", "channel", "ts")
     by = "channel"
 
@@ -48,17 +47,14 @@ class StoredCheckpoint(Monitor):
             self.last[channel] = (ts, line, source)
 
 
-class LoggedCheckpoint(Monitor):
+class LoggedCheckpoint(LogMonitor):
     """The coordinator's lines about stored checkpoints, in one file across its restarts."""
 
     name = "log-checkpoint"
     property_id = "flush.stored_never_goes_back"
     rule = "The checkpoint that the coordinator says it has stored never goes back."
     kinds = ("checkpoint.store",)
-    needs = ("checkpoint.store",)
     columns = ("source", "line", "channel", "ts", "at")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()
@@ -95,7 +91,7 @@ class LoggedCheckpoint(Monitor):
         return done
 
 
-class AnsweredCheckpoint(Monitor):
+class AnsweredCheckpoint(LogMonitor):
     """A data node's request is answered: then its position is stored, or a later one."""
 
     name = "log-checkpoint-answer"
@@ -105,8 +101,6 @@ class AnsweredCheckpoint(Monitor):
     excused_by = ("checkpoint.store", "seek.checkpoint")
     needs = ("checkpoint.answer",)
     columns = ("source", "line", "kind", "channel", "ts")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()
@@ -132,7 +126,7 @@ class AnsweredCheckpoint(Monitor):
                 )
 
 
-class RecoverySeek(Monitor):
+class RecoverySeek(LogMonitor):
     """Where a node begins to read again."""
 
     name = "log-recovery"
@@ -142,8 +136,6 @@ class RecoverySeek(Monitor):
     needs = ("checkpoint.store", "seek.checkpoint")
     excused_by = ("checkpoint.store",)
     columns = ("source", "line", "kind", "channel", "ts")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()
@@ -220,7 +212,7 @@ class CheckpointLag(Monitor):
                 )
 
 
-class ServiceTime(Monitor):
+class ServiceTime(LogMonitor):
     """The service time of a channel on a query node."""
 
     name = "log-service-order"
@@ -230,8 +222,6 @@ class ServiceTime(Monitor):
     excused_by = ("server.start", "tsafe.start")
     needs = ("tsafe.next",)
     columns = ("source", "line", "kind", "channel", "ts")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()

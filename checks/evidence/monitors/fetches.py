@@ -17,7 +17,7 @@ from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple
 
-from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
+from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Place, seconds, shown
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 
@@ -46,7 +46,7 @@ class Event(NamedTuple):
     ts: int
 
 
-class Fetches(Monitor):
+class Fetches(LogMonitor):
     """What is fetched, with the channel of its segment and the moment at which the channel's reader began."""
 
     kinds: ClassVar[tuple[str, ...]] = (
@@ -58,8 +58,6 @@ class Fetches(Monitor):
     )
     excused_by = ("seek.pipeline", "server.start")
     columns = ("source", "line", "kind", "channel", "segment", "ts", "rows", "at")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Monitor, Place, shown
+from tidemark.checks.evidence.monitors.base import LogMonitor, Monitor, Place, shown
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 
@@ -16,7 +16,6 @@ class WindowGrows(Monitor):
     property_id = "tso.saved_never_goes_back"
     rule = "The saved end of the window only grows, revision by revision."
     kinds = ("etcd.window",)
-    needs = ("etcd.window",)
     columns = ("source", "line", "ts")
 
     def __init__(self) -> None:
@@ -63,18 +62,15 @@ class StoredBelowWindow(Monitor):
                     self.answer.breach("A timestamp beyond the saved window is in use.", *self.where, place)
 
 
-class AllocatorStart(Monitor):
+class AllocatorStart(LogMonitor):
     """An allocator that starts begins above the end that it has found, in a window that it has saved."""
 
     name = "log-oracle-start"
     property_id = "tso.restart_never_reissues"
     rule = "A starting oracle's first object is above the saved end that it has found."
     kinds = ("tso.init",)
-    needs = ("tso.init",)
     columns = ("source", "line", "seq", "ts", "ts2")
     one_by_one = True
-    by = "source"
-    within = "source"
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, found, first, saved in rows:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, shown
+from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Monitor, Place, shown
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
 
@@ -17,7 +17,6 @@ class FlushedFinal(Monitor):
     property_id = "flush.flushed_is_final"
     rule = "A flushed segment keeps its rows, its position does not go back, and it is not opened again."
     kinds = ("etcd.segment",)
-    needs = ("etcd.segment",)
     columns = ("source", "line", "segment", "text", "rows", "ts")
     by = "segment"
 
@@ -105,7 +104,7 @@ class BinlogsOnce(Monitor):
         return done
 
 
-class SaveOrder(Monitor):
+class SaveOrder(LogMonitor):
     """Saves of one segment, in the order in which the coordinator received them.
 
     Deletes of a flushed segment are saved too; such a save has the rows that it had. If compaction has
@@ -119,8 +118,6 @@ class SaveOrder(Monitor):
     excused_by = ("segment.compacted",)
     needs = ("save.receive",)
     columns = ("source", "line", "kind", "segment", "ts", "rows", "text")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()
@@ -170,7 +167,7 @@ class SaveOrder(Monitor):
         )
 
 
-class FlushConfirmed(Monitor):
+class FlushConfirmed(LogMonitor):
     """When a client is told that its flush is done."""
 
     name = "log-flush"
@@ -183,8 +180,6 @@ class FlushConfirmed(Monitor):
     needs = ("flush.order", "flush.state")
     excused_by = ("segment.flushed", "checkpoint.store", "segment.state", "save.receive", "segment.saved")
     columns = ("source", "line", "kind", "key", "channel", "segment", "ts", "text")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()

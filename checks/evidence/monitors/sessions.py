@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place
+from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Monitor, Place
 
 _LEADERS = ("rootcoord",)
 
@@ -77,7 +77,7 @@ class OneCoordinator(Monitor):
             self.holder[key] = (node, line, source)
 
 
-class KnownSessions(Monitor):
+class KnownSessions(LogMonitor):
     """Which proxies the root coordinator waits for, in its own lines."""
 
     name = "log-sessions"
@@ -86,8 +86,6 @@ class KnownSessions(Monitor):
     kinds = ("session.add", "session.remove", "report.refused")
     needs = ()
     columns = ("source", "line", "kind", "node")
-    by = "source"
-    within = "source"
 
     def __init__(self) -> None:
         super().__init__()

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
-from tidemark.checks.evidence.monitors.base import Answer, Monitor, Place, seconds, shown
+from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Monitor, Place, seconds, shown
 from tidemark.checks.evidence.table.schema import LOGICAL_BITS
 
 _NUMBERS = re.compile(r"\d+")
@@ -26,7 +26,6 @@ class TickOrder(Monitor):
     property_id = "timetick.ticks_never_go_back"
     rule = "The ticks of a channel never decrease while one coordinator sends them."
     kinds = ("broker.tick",)
-    needs = ("broker.tick",)
     columns = ("source", "line", "channel", "ts", "node")
     by = "channel"
 
@@ -107,7 +106,6 @@ class WalWatermark(Monitor):
     property_id = "streaming.watermark_promise"
     rule = "No message that a streaming node says it has appended follows a tick at or above its timestamp."
     kinds = ("wal.append",)
-    needs = ("wal.append",)
     columns = ("source", "line", "channel", "ts", "seq", "key", "text")
     by = "channel"
 
@@ -209,18 +207,15 @@ def physical_channel(channel: str) -> str:
     return _VIRTUAL.sub("", channel)
 
 
-class RoundsBack(Monitor):
+class RoundsBack(LogMonitor):
     """Versions before 2.1 say it when a source reports less than before."""
 
     name = "log-report-order"
     property_id = "ddl.reports_never_go_back"
     rule = "No line says that the timestamp of a report goes back."
     kinds = ("tick.back",)
-    needs = ("tick.back",)
     columns = ("source", "line", "node", "ts", "ts2")
     one_by_one = True
-    by = "source"
-    within = "source"
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, node, ts, before in rows:

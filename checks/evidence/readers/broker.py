@@ -90,13 +90,9 @@ def _insert(whole: dict[int, Any], value: bytes) -> dict[str, Any]:
     rows = number(whole, 14)
     if not rows:
         stamps = [one for place, one in wire(value) if place == 10]
-        rows = sum(_packed(one) if isinstance(one, bytes) else 1 for one in stamps)
+        # How many numbers a packed list has: each ends with a byte below 128.
+        rows = sum(sum(byte < 128 for byte in one) if isinstance(one, bytes) else 1 for one in stamps)
     return {"shard": text(whole, 2), "segment": number(whole, 9), "rows": rows}
-
-
-def _packed(stamps: bytes) -> int:
-    """How many numbers a packed list has: each ends with a byte below 128."""
-    return sum(byte < 128 for byte in stamps)
 
 
 def is_rocksdb(folder: Path) -> bool:

@@ -22,11 +22,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.checks.evidence.readers.fields import fields as fields_of
-from tidemark.checks.evidence.readers.fields import milliseconds
-from tidemark.checks.evidence.readers.log_rules import RULES, apply
-from tidemark.checks.evidence.readers.prefixes import stream, writer
-from tidemark.checks.evidence.readers.wrapped import START, unwrapped
+from tidemark.checks.evidence.readers.log_rules import RULES, apply, milliseconds
+from tidemark.checks.evidence.readers.log_rules import fields as fields_of
+from tidemark.checks.evidence.readers.wrapped import START, stream, unwrapped, writer
 from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 Ints = npt.NDArray[np.int64]

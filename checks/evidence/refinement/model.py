@@ -180,7 +180,17 @@ def _trace(
     names = _Names(frozenset(begin.get("ranks", ())))
     kinds = {variable.name: variable.type for variable in (*spec.variables, *spec.constants)}
     for constant, value in begin["constants"].items():
-        _note_constant(names, kinds, constant, value)
+        if constant not in kinds:
+            raise TraceError(f"there is no constant {constant!r}")
+        kind = kinds[constant]
+        if isinstance(kind, MapType):
+            if not isinstance(value, dict) or len(kind.keys) != 1:
+                raise TraceError(f"give the constant {constant} as an object, name by name")
+            for key, item in value.items():
+                names.note(kind.keys[0], key)
+                names.note(kind.value, item)
+        else:
+            names.note(kind, value)
     for event in (event for stream in streams for event in stream):
         _note(names, actions, kinds, event)
     large = [sort for sort, found in names.names.items() if len(found) > OF_SORT_LIMIT]
@@ -195,20 +205,6 @@ def _trace(
     )
     inside = [[_inside(names, actions, kinds, event) for event in stream] for stream in streams]
     return Trace(name, instance, tuple(begin["hidden"]), inside, missing, where)
-
-
-def _note_constant(names: _Names, kinds: Mapping[str, Type], name: str, value: Any) -> None:
-    if name not in kinds:
-        raise TraceError(f"there is no constant {name!r}")
-    kind = kinds[name]
-    if isinstance(kind, MapType):
-        if not isinstance(value, dict) or len(kind.keys) != 1:
-            raise TraceError(f"give the constant {name} as an object, name by name")
-        for key, item in value.items():
-            names.note(kind.keys[0], key)
-            names.note(kind.value, item)
-    else:
-        names.note(kind, value)
 
 
 def _constant(names: _Names, kind: Type, value: Any) -> Any:

@@ -40,7 +40,9 @@ class Events:
     def in_folder(cls, folder: Path) -> Events:
         """The events in the Parquet files of a folder, file after file by name. None if it has no file."""
         files = [path.as_posix() for path in sorted(folder.glob("*.parquet"))]
-        return cls(ds.dataset(files, schema=SCHEMA, format="parquet") if files else _nothing())
+        return cls(
+            ds.dataset(files, schema=SCHEMA, format="parquet") if files else ds.dataset(SCHEMA.empty_table())
+        )
 
     @property
     def num_rows(self) -> int:
@@ -95,7 +97,7 @@ class Events:
         self, columns: Sequence[str], kinds: Sequence[str], family: str, where: pc.Expression | None
     ) -> ds.Scanner:
         chosen = where
-        for one in (_of_kinds(kinds), _of_family(family)):
+        for one in (pc.field("kind").isin(list(kinds)) if kinds else None, _of_family(family)):
             if one is not None:
                 chosen = one if chosen is None else chosen & one
         return self._data.scanner(
@@ -107,13 +109,5 @@ class Events:
         )
 
 
-def _of_kinds(kinds: Sequence[str]) -> pc.Expression | None:
-    return pc.field("kind").isin(list(kinds)) if kinds else None
-
-
 def _of_family(family: str) -> pc.Expression | None:
     return pc.starts_with(pc.field("kind"), f"{family}.") if family else None
-
-
-def _nothing() -> ds.Dataset:
-    return ds.dataset(SCHEMA.empty_table())

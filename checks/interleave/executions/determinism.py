@@ -28,14 +28,8 @@ class Again(NamedTuple):
 def check_again(factory: Factory, run: ExecutionRecord, *, interner: Interner, strict: bool) -> Again:
     """Repeat an execution.
 
-    Args:
-        factory: makes a fresh program.
-        run: the first time.
-        interner: the table with which it was recorded.
-        strict: also watch each C function that is called, so that a wall clock is seen however it is reached.
-
-    Raises:
-        NondeterminismError: the second time differs.
+    ``strict``: also watch each C function that is called, so that a wall clock is seen however it is reached.
+    Raises NondeterminismError: the second time differs.
     """
     guard = closed_world.strict() if strict else contextlib.nullcontext()
     picks = run.picks

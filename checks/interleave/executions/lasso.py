@@ -50,12 +50,6 @@ def lassos(
 ) -> Iterator[Lasso]:
     """Yield one lasso for each of the claims that an endless run breaks.
 
-    Args:
-        program: the program.
-        search: a complete search of it.
-        claims: ids of leads_to properties.
-        steps: limit of steps of one execution.
-
     Raises UnconfirmedLassoError.
     """
     fresh = program.load()()

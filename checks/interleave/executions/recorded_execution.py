@@ -74,9 +74,8 @@ class RecordedExecution:
 def witness(program: ProgramRef, token: str) -> RecordedExecution:
     """Run the execution of a token again.
 
-    Raises:
-        CorruptTokenError, WrongProgramError: the token cannot be used.
-        DivergenceError: the program no longer behaves as recorded.
+    Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the program no
+    longer behaves as recorded.
     """
     content = decode(token)
     content.check_program(program.digest(), program.text())

@@ -14,7 +14,7 @@ planted bugs of the manifest is measured by ``python -m tidemark.bench --only sh
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tidemark.checks.interleave.executions.record import ExecutionRecord, Step
+from tidemark.checks.interleave.executions.record import Step
 from tidemark.checks.interleave.executions.replay import ByLabel, Lenient
 from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import encode
@@ -48,14 +48,7 @@ class Shrunk:
 
 
 def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000) -> Shrunk:
-    """Look for a shorter execution with the same violation.
-
-    Args:
-        program: the program.
-        found: the failing execution.
-        attempts: executions that may be spent.
-        steps: limit of steps of one execution.
-    """
+    """Look for a shorter execution with the same violation."""
     if found.violation.kind == SPIN:
         attempts = 1  # each one takes seconds: the natural way only
     search = _Shrinker(program, found, attempts=attempts, steps=steps)
@@ -134,7 +127,11 @@ class _Shrinker:
 
     def _new(self, candidate: Picks) -> Iterator[Strategy]:
         """The candidate, unless it was tried before."""
-        trimmed = _trim(candidate)
+        # Drop defaults at the end: they are taken anyway.
+        end = len(candidate)
+        while end and not candidate[end - 1]:
+            end -= 1
+        trimmed = candidate[:end]
         if trimmed not in self._seen:
             self._seen.add(trimmed)
             yield Lenient(trimmed)
@@ -145,23 +142,16 @@ class _Shrinker:
         run = run_once(self._factory, strategy, interner=Interner(), steps=self._steps)
         if run.violation is None or run.violation.identity != self._identity:
             return False
-        measure = _measure(run)
+        measure = (deviations(run.trace), len(run.trace), run.picks)
         if measure >= self.measure:
             return False
         self.measure = measure
-        self._accept(run)
-        return True
-
-    def _accept(self, run: ExecutionRecord) -> None:
         assert run.violation is not None
         self._picks = run.picks
         labels = tuple(step.label for step in run.trace)
         token = encode(self._program.digest(), run.trace)
         self._found = Found(run.violation, run.picks, labels, token)
-
-
-def _measure(run: ExecutionRecord) -> Measure:
-    return (deviations(run.trace), len(run.trace), run.picks)
+        return True
 
 
 def deviations(trace: Sequence[Step]) -> int:
@@ -173,14 +163,6 @@ def deviations(trace: Sequence[Step]) -> int:
         count += not passed <= held
         held = passed
     return count
-
-
-def _trim(picks: Picks) -> Picks:
-    """Drop defaults at the end: they are taken anyway."""
-    end = len(picks)
-    while end and not picks[end - 1]:
-        end -= 1
-    return picks[:end]
 
 
 def _blocks(length: int) -> Iterator[tuple[int, int]]:

@@ -29,11 +29,7 @@ class Token:
     fingerprints: tuple[int, ...]
 
     def check_program(self, digest: str, name: str) -> None:
-        """Refuse to replay with another program.
-
-        Raises:
-            WrongProgramError: the digests differ.
-        """
+        """Refuse to replay with another program. Raises WrongProgramError: the digests differ."""
         if self.program != digest:
             raise WrongProgramError(
                 f"the token belongs to program {self.program}, not to {name} ({digest})",
@@ -44,9 +40,7 @@ class Token:
 def encode(program_digest: str, trace: Sequence[Step]) -> str:
     """Return the token of a recorded execution.
 
-    Args:
-        program_digest: eight hexadecimal digits, ``ProgramRef.digest``.
-        trace: the recording.
+    ``program_digest``: eight hexadecimal digits, ``ProgramRef.digest``.
     """
     body = bytearray(bytes.fromhex(program_digest))
     _put(body, len(trace))
@@ -58,11 +52,7 @@ def encode(program_digest: str, trace: Sequence[Step]) -> str:
 
 
 def decode(token: str) -> Token:
-    """Read a token.
-
-    Raises:
-        CorruptTokenError: it is damaged, cut short or of another version.
-    """
+    """Read a token. Raises CorruptTokenError: it is damaged, cut short or of another version."""
     text = "".join(token.split())
     if not text.startswith(PREFIX):
         raise CorruptTokenError(
@@ -78,7 +68,7 @@ def decode(token: str) -> Token:
 
 
 def _unpack(text: str) -> bytes:
-    packed = base64.b64decode(_padded(text), altchars=b"-_", validate=True)
+    packed = base64.b64decode((text + "=" * (-len(text) % 4)).encode(), altchars=b"-_", validate=True)
     if _pack(packed) != text:
         raise ValueError("the last character is impossible")
     reader = zlib.decompressobj()
@@ -123,10 +113,6 @@ def _take(content: bytes, place: int) -> tuple[int, int]:
         shift += 7
         if byte < 0x80:
             return number, place
-
-
-def _padded(text: str) -> bytes:
-    return (text + "=" * (-len(text) % 4)).encode()
 
 
 def _shown(text: str) -> str:

@@ -81,9 +81,7 @@ class _SourceNode(Node):
     def want(self, reversal: _Reversal, *, may_begin: bool) -> None:
         """Make sure that a first step is covered. The first one that is enabled is preferred.
 
-        Args:
-            reversal: the reversed order of a race.
-            may_begin: the second step of the race is taken to be a first one.
+        ``may_begin``: the second step of the race is taken to be a first one.
         """
         second, others, first = reversal
         if any(label in self.wanted or label in self.sleep for label in first):

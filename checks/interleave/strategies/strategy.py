@@ -16,12 +16,9 @@ class Strategy(Protocol):
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Choose from the enabled events.
 
-        Args:
-            enabled: labels of the enabled events, never empty, the default choice first.
-            last: footprint of the step before, None at the start.
-
-        Returns:
-            The place of the choice, or None to give the execution up because others cover it.
+        ``enabled``: labels of the enabled events, never empty, the default choice first. ``last``: footprint
+        of the step before, None at the start. Returns the place of the choice, or None to give the execution
+        up because others cover it.
         """
 
     def done(self, last: Footprint | None) -> None:

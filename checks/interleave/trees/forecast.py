@@ -1,6 +1,6 @@
 """How many executions the parts of a search tree take that wait to be searched.
 
-Within one part that is being searched, ``tidemark.checks.interleave.trees.estimate`` knows more. Of parts
+Within one part that is being searched, ``tidemark.checks.interleave.trees.tree`` knows more. Of parts
 that are not begun only the depth of the root is known: a deeper one is smaller. The mean size of the
 finished parts with a root at a depth represents those that wait at this depth; between known depths it is
 interpolated, as a power. Parts that ran out of their budget count with what they have spent and the forecast

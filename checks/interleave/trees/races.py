@@ -48,10 +48,7 @@ class RaceSearch(DepthFirst):
     def _exclude(self, order: "Order", step: int, gone: Sequence[str]) -> None:
         """See to it that what a step has excluded is tried where it was taken.
 
-        Args:
-            order: the execution.
-            step: the step.
-            gone: the events that it took with it. There are none if it has only spent a budget.
+        ``gone``: the events that it took with it. There are none if it has only spent a budget.
         """
 
     @abstractmethod
@@ -141,7 +138,12 @@ class Order:
         for place in steps:
             behind |= self._before[place]
         self._before.append(direct | behind)
-        self._touch(node.footprint, step)
+        assert node.footprint is not None
+        for bit in _bits(node.footprint.writes):
+            self._written[bit] = 1 << step
+            self._read[bit] = 0
+        for bit in _bits(node.footprint.reads & ~node.footprint.writes):
+            self._read[bit] = self._read.get(bit, 0) | 1 << step
         return [place for place in steps if not (behind | born) >> place & 1]
 
     def initials(self, steps: Sequence[int]) -> list[int]:
@@ -173,10 +175,7 @@ class Order:
     def before_excluded(self, label: str, step: int, excluding: Mapping[str, AbstractSet[str]]) -> list[int]:
         """Return what may come before an event that a step has excluded, when that step is left out.
 
-        Args:
-            label: the excluded event.
-            step: the step.
-            excluding: events by what they exclude: other steps may exclude it as well, and are left out.
+        ``excluding``: events by what they exclude: other steps may exclude it as well, and are left out.
         """
         found, out = [], 0
         for later in self.without(step):
@@ -204,14 +203,6 @@ class Order:
         for bit in _bits(footprint.reads):
             found |= self._written.get(bit, 0)
         return found
-
-    def _touch(self, footprint: Footprint | None, step: int) -> None:
-        assert footprint is not None
-        for bit in _bits(footprint.writes):
-            self._written[bit] = 1 << step
-            self._read[bit] = 0
-        for bit in _bits(footprint.reads & ~footprint.writes):
-            self._read[bit] = self._read.get(bit, 0) | 1 << step
 
 
 def label_of(node: Node) -> str:

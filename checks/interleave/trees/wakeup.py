@@ -62,14 +62,7 @@ def _append(branches: list[Branch], word: Word) -> None:
 
 
 def after(label: str, known: Footprint | None, expected: Footprint, word: Word) -> Word | None:
-    """Return what is left of a word when an event is taken first; None if the word cannot begin with it.
-
-    Args:
-        label: the event.
-        known: what it touches here, if that is certain.
-        expected: what it touches if the word does not tell.
-        word: the steps.
-    """
+    """Return what is left of a word when an event is taken first; None if the word cannot begin with it."""
     for place, (other, footprint) in enumerate(word):
         if other == label:
             before = word[:place]
@@ -80,11 +73,8 @@ def after(label: str, known: Footprint | None, expected: Footprint, word: Word) 
 def begins_with(asleep: Mapping[str, Footprint], word: Word, excluding: Mapping[str, object]) -> bool:
     """Tell whether what begins with a word is covered by what begins with a sleeping event.
 
-    Args:
-        asleep: the sleeping events.
-        word: the steps.
-        excluding: events that take others with them. What races with these is never seen, so that they only
-            cover words in which they happen.
+    ``excluding``: events that take others with them. What races with these is never seen, so that they only
+    cover words in which they happen.
     """
     for label, footprint in asleep.items():
         if label in excluding and not any(label == other for other, _ in word):

@@ -129,7 +129,18 @@ def ask(host: AnyHost, *, seed: int = 0) -> Answer:
     try:
         if isinstance(host.entry, InterleaveEntry):
             return _interleaved(host, host.entry, context)
-        return _driven(host.entry, context)
+        few = host.entry.model_copy(update={"examples": min(host.entry.examples, FEW)})
+        if few.program is not None:
+            walks = Walks(few, context.seed)
+            walks.run()
+            violation = walks.violation()
+            if violation is None:
+                return Answer(Kind.SAME)
+            if violation.kind == CLOSED_WORLD:
+                return Answer(Kind.COUNT, words=f"inconclusive: {violation.message}")
+            return Answer(Kind.CLAIM, CLAIM, violation.message)
+        failing = Drive.of(few, context).failing()
+        return Answer(Kind.SAME) if failing is None else Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
     except (CheckError, SpecError) as error:
         return Answer(Kind.ERROR, words=f"{type(error).__name__}: {error}")
     except Exception as error:
@@ -166,21 +177,6 @@ def _interleaved(host: Host, entry: InterleaveEntry, context: Context) -> Answer
     if result.reason:
         return Answer(Kind.COUNT, words=f"inconclusive: {result.reason}")
     return _compared(host, verdicts_of(entry, context, result))
-
-
-def _driven(entry: ConformEntry, context: Context) -> Answer:
-    few = entry.model_copy(update={"examples": min(entry.examples, FEW)})
-    if few.program is not None:
-        walks = Walks(few, context.seed)
-        walks.run()
-        violation = walks.violation()
-        if violation is None:
-            return Answer(Kind.SAME)
-        if violation.kind == CLOSED_WORLD:
-            return Answer(Kind.COUNT, words=f"inconclusive: {violation.message}")
-        return Answer(Kind.CLAIM, CLAIM, violation.message)
-    failing = Drive.of(few, context).failing()
-    return Answer(Kind.SAME) if failing is None else Answer(Kind.CLAIM, CLAIM, str(failing.mismatch))
 
 
 def _compared(host: Host, verdicts: Sequence[Verdict]) -> Answer:

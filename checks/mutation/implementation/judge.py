@@ -1,11 +1,18 @@
-"""Verdicts about the mutants of an entry: each must be noticed, unless it is reviewed."""
+"""Verdicts about the mutants of an entry: each must be noticed, unless it is reviewed.
+
+Which statements of the implementation each host runs, with the real code; and that the host is green.
+
+A host that does not run the changed statement says of the mutant what it says of the real code.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import time
 import zlib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -20,9 +27,8 @@ from tidemark.checks.mutation.implementation.fate import (
     FateCounts,
     Trial,
 )
-from tidemark.checks.mutation.implementation.hosts import AnyHost, Kind, hosts_of
+from tidemark.checks.mutation.implementation.hosts import Answer, AnyHost, Kind, ask, hosts_of
 from tidemark.checks.mutation.implementation.journal import Journal
-from tidemark.checks.mutation.implementation.reach import Reach, in_order, reach_of
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
 from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.asking import taken_over_from
@@ -33,10 +39,50 @@ from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.manifest import ImplementationMutants, Manifest
 from tidemark.models.mutation.source.mutants import SourceMutant, mutants_of
+from tidemark.models.mutation.source.planting import probed
 from tidemark.models.refinement.queries import Asked, merged
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reach:
+    """What a host does with the real code.
+
+    lines: by file the first lines of the statements that it runs. seconds: processor time.
+    """
+
+    host: str
+    answer: Answer
+    lines: Mapping[str, frozenset[int]]
+    seconds: float
+
+    def runs(self, mutant: SourceMutant) -> bool:
+        """Does the host run what the mutant changes?"""
+        return mutant.line in self.lines.get(mutant.file, frozenset())
+
+
+def reach_of(host: AnyHost, files: Iterable[str], target: Target, *, seed: int = 0) -> Reach:
+    """Run the host, and note what it runs of the files."""
+    lines: dict[str, set[int]] = {file: set() for file in files}
+    begun = time.process_time()
+    with ExitStack() as stack:
+        for file, found in lines.items():
+            stack.enter_context(probed(file, found.add, root=target.root, package=target.package))
+        answer = ask(host, seed=seed)
+    return Reach(
+        host=host.name,
+        answer=answer,
+        lines={file: frozenset(found) for file, found in lines.items()},
+        seconds=time.process_time() - begun,
+    )
+
+
+def in_order(hosts: Sequence[AnyHost], reaches: Mapping[str, Reach], mutant: SourceMutant) -> list[AnyHost]:
+    """The hosts that run what the mutant changes, in the given order."""
+    return [host for host in hosts if reaches[host.name].runs(mutant)]
+
 
 SUMMARY = "implementation-mutants"
 """Claim id of the count of mutants by fate."""
@@ -192,12 +238,9 @@ def tried(
 ) -> list[Trial]:
     """The trials of the mutants and of the controls, in order.
 
-    Args:
-        plan: what is to be tried.
-        context: of the judge.
-        reaches: by host what it runs; None if that is not known.
-        farm: the one that tries them; by default one of its own.
-        journal: keeps the trials. Those that it has are not repeated, unless nothing may be taken over.
+    ``reaches``: by host what it runs; None if that is not known. ``farm``: the one that tries them; by
+    default one of its own. ``journal``: keeps the trials. Those that it has are not repeated, unless nothing
+    may be taken over.
     """
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]
@@ -222,7 +265,7 @@ def _spread(
     plan: Plan, context: Context, orders: Sequence[Order], seconds: Mapping[str, float]
 ) -> Iterator[Trial]:
     """The same on Spark, round by round."""
-    from tidemark.checks.mutation.implementation.spread import spread
+    from tidemark.checks.mutation.implementation.farm import spread
 
     for found in spread(
         _session(context),

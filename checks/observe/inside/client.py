@@ -42,7 +42,12 @@ class Clients:
         """Carry out one command; the answer can be written as JSON."""
         what = command["do"]
         if what == "start":
-            return self._start()
+            for name, role in self._settings["roles"].items():
+                work = (self._client(name), Role(**role), self._stop)
+                self._threads.append(threading.Thread(target=play, args=work, daemon=True, name=name))
+            for thread in self._threads:
+                thread.start()
+            return len(self._threads)
         if what in {"stop", "wait"}:
             return self._end(told=what == "stop")
         if what == "create":
@@ -56,14 +61,6 @@ class Clients:
         if what == "count":
             return self._control.count(level=command["level"])
         raise ValueError(f"unknown command {what!r}")
-
-    def _start(self) -> int:
-        for name, role in self._settings["roles"].items():
-            work = (self._client(name), Role(**role), self._stop)
-            self._threads.append(threading.Thread(target=play, args=work, daemon=True, name=name))
-        for thread in self._threads:
-            thread.start()
-        return len(self._threads)
 
     def _end(self, *, told: bool) -> list[str]:
         """Names of the clients that did not end in time."""

@@ -100,7 +100,15 @@ def take_again(document: Mapping[str, Any], instance: Instance) -> Taken:
         if not (loop is not None and number == len(states) and _stands_still(targets, number, metas))
     ]
     shown = targets[: len(steps) + 1]
-    broken = _broken(interpreter, shown)
+    # Invariants that some state breaks, transition invariants that some step breaks.
+    found: dict[str, str] = {}
+    for prop in interpreter.spec.of_kind("invariant", "lemma"):
+        texts = (failing_conjunct(interpreter, prop, state) for state in shown)
+        found[prop.id] = next((text for text in texts if text), "")
+    for prop in interpreter.spec.of_kind("transition_invariant"):
+        texts = (failing_conjunct(interpreter, prop, *pair) for pair in pairwise(shown))
+        found[prop.id] = next((text for text in texts if text), "")
+    broken = {name: text for name, text in found.items() if text}
     if loop is not None:
         broken |= _never(interpreter, shown, steps, loop)
     trace = counterexample(
@@ -174,18 +182,6 @@ def _nearest(interpreter: Interpreter, before: State, after: State, named: str |
         if guard is None and len(differ) < far[0]:
             far = (len(differ), f"the nearest step is {step}, which differs in {', '.join(differ)}")
     return far[1]
-
-
-def _broken(interpreter: Interpreter, states: list[State]) -> dict[str, str]:
-    """Invariants that some state breaks, transition invariants that some step breaks."""
-    found: dict[str, str] = {}
-    for prop in interpreter.spec.of_kind("invariant", "lemma"):
-        texts = (failing_conjunct(interpreter, prop, state) for state in states)
-        found[prop.id] = next((text for text in texts if text), "")
-    for prop in interpreter.spec.of_kind("transition_invariant"):
-        texts = (failing_conjunct(interpreter, prop, *pair) for pair in pairwise(states))
-        found[prop.id] = next((text for text in texts if text), "")
-    return {name: text for name, text in found.items() if text}
 
 
 def _never(

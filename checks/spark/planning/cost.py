@@ -2,14 +2,53 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from tidemark.checks.spark.search.search_kernel import SearchKernel
 from tidemark.checks.spark.states.packed_states import minus, sorted_run
+
+_WINDOW = 6
+"""Levels that are looked at: fewer are noise, more are history."""
+
+_MOST_ROUNDS = 10_000
+"""Rounds after which a forecast is no forecast."""
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """What is still to come: rounds, and states in them."""
+
+    rounds: int
+    states: int
+
+
+def outlook(levels: Sequence[int]) -> Outlook | None:
+    """The rest of a breadth-first search by the sizes of its levels so far; None if they tell nothing.
+
+    The logarithm of a level's size is taken for a parabola of its depth. That is no more than a rule of
+    thumb: most state graphs grow, reach one broad top, and shrink.
+    """
+    recent = [math.log(size) for size in levels[-_WINDOW:] if size > 0]
+    if len(recent) < _WINDOW:
+        return None
+    slopes = [after - before for before, after in itertools.pairwise(recent)]
+    bend = (slopes[-1] - slopes[0]) / (len(slopes) - 1)
+    if bend >= 0:
+        return None
+    size, slope, rounds, states = recent[-1], slopes[-1], 0, 0.0
+    while size > 0 and rounds < _MOST_ROUNDS:
+        slope += bend
+        size += slope
+        rounds += 1
+        states += math.exp(max(0.0, size))
+    return Outlook(rounds, round(states))
+
 
 ROUND_SECONDS = 0.1
 """Latency of one Spark round, whatever its size: a stage of Python tasks and a part of a job. Measured with

@@ -84,7 +84,20 @@ class Judged:
     def verdict(self, prop: Property) -> Verdict:
         """The verdict on one property."""
         if prop.kind == "reachable":
-            return self._witness(prop)
+            # A witness is there to show that a search is not about nothing.
+            subject = self.subject(prop, Aspect.VACUITY)
+            if prop.id in self.result.events:
+                return self._holds(subject)
+            if self.result.stopped:
+                return self._unless_stopped(subject)
+            return refuted(
+                subject,
+                counts=self.counts,
+                counterexample=None,
+                reason=f"never reached within the bounds: {prop.description}",
+                replay=self.replay,
+                bounds=self.bounds,
+            )
         found = self.result.violations.get(prop.id)
         if found is not None:
             depth, finding = found
@@ -108,22 +121,6 @@ class Judged:
             notes=self.notes,
             rates=self.rates,
             replay=self.replay,
-        )
-
-    def _witness(self, prop: Property) -> Verdict:
-        """A witness is there to show that a search is not about nothing."""
-        subject = self.subject(prop, Aspect.VACUITY)
-        if prop.id in self.result.events:
-            return self._holds(subject)
-        if self.result.stopped:
-            return self._unless_stopped(subject)
-        return refuted(
-            subject,
-            counts=self.counts,
-            counterexample=None,
-            reason=f"never reached within the bounds: {prop.description}",
-            replay=self.replay,
-            bounds=self.bounds,
         )
 
     def _run_to(self, state: tuple[int, ...], depth: int) -> tuple[list[tuple[object, ...]], list[Step]]:

@@ -8,11 +8,24 @@ read the same file.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+import numba
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.checks.spark.states.compiled import compiled
 from tidemark.models.native.digest import mix
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def compiled(function: F) -> F:
+    """Compile to machine code at the first call; the result is cached on disk and shared by all worker
+    processes.
+    """
+    return cast("F", numba.njit(cache=True, nogil=True)(function))
+
 
 PackedStates = npt.NDArray[np.uint64]
 """A block of packed states: shape (states, words a state), C order."""

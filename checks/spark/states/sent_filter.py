@@ -12,8 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.checks.spark.states.compiled import compiled
-from tidemark.checks.spark.states.packed_states import PackedStates
+from tidemark.checks.spark.states.packed_states import PackedStates, compiled
 from tidemark.models.native.atomic import prefetch
 from tidemark.models.native.digest import mix
 

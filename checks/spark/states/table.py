@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from tidemark.checks.spark.states.compiled import compiled
-from tidemark.checks.spark.states.packed_states import PackedStates
+from tidemark.checks.spark.states.packed_states import PackedStates, compiled
 from tidemark.models.native.atomic import prefetch
 from tidemark.models.native.digest import mix
 
@@ -164,16 +163,13 @@ class Table:
             done += fresh
             if at * self._words == rows.size:
                 return out[: done * self._words].reshape(-1, self._words)
-            self._grow()
-
-    def _grow(self) -> None:
-        flat = self._larger(self.size(self._words, 2 * (self._slots.size // self._words)))
-        flat[_OPEN] = (
-            1  # first: a process that finds the place with the rest of this must not take it for whole
-        )
-        flat[:STATE] = self._state
-        _refill(self._slots, self._words, flat[STATE:])
-        self._place(flat)
+            flat = self._larger(self.size(self._words, 2 * (self._slots.size // self._words)))
+            flat[_OPEN] = (
+                1  # first: a process that finds the place with the rest of this must not take it for whole
+            )
+            flat[:STATE] = self._state
+            _refill(self._slots, self._words, flat[STATE:])
+            self._place(flat)
 
 
 def empty_place(size: int) -> npt.NDArray[np.uint64]:

@@ -1,12 +1,10 @@
 """Expressions of the language as Promela: quantifiers become macros, written out over their domain."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 
 from tidemark.models.exports.promela.reserved import RESERVED
-from tidemark.models.exports.text.layout import WIDTH, Block, after, closed, headed, joined, listed
+from tidemark.models.exports.text.layout import WIDTH, Block, after, closed, headed, joined, listed, one_line
 from tidemark.models.exports.text.names import Names
 from tidemark.models.exports.text.ranges import Ranges
 from tidemark.models.instance import Instance
@@ -110,9 +108,8 @@ class Writer:
         return closed("(", block, ")") if block[0].startswith("!") else block
 
     def short(self, node: Expr, scope: Scope) -> str:
-        """The expression on one line, as a macro of its own where it is long.
-
-        A line end inside a statement may end the statement: Spin puts a semicolon where one could stand.
+        """The expression on one line, as a macro of its own where it is long: Spin may end a statement at a
+        line end.
         """
         block = self.expr(node, scope)
         if len(block) == 1:
@@ -174,21 +171,13 @@ class Writer:
             return listed(args, opening=self._helper(node.op, f"floor_{node.op}"), closing=")")
         return joined(args, _INFIX[node.op])
 
-    def _single(self, node: Expr, scope: Scope) -> Block:
-        block = self.closed(node, scope)
-        return block if len(block) == 1 else [" ".join(line.strip() for line in block)]
-
     def _helper(self, op: str, name: str) -> str:
         self.helpers[op] = _HELPERS[op]
         return f"{name}("
 
     def _same_maps(self, node: Apply, scope: Scope) -> Block:
         left, right = node.args
-        kind = map_type(left)
-        entries = [
-            tuple(Const(k, v) for k, v in zip(kind.keys, at, strict=True))
-            for at in self.instance.entries(kind)
-        ]
+        entries = self.instance.keys(map_type(left))
         same = conjunction(*(equality(select(left, keys), select(right, keys)) for keys in entries))
         return self.closed(same, scope)
 
@@ -196,11 +185,11 @@ class Writer:
         """The place of an entry, row-major."""
         domains = self.instance.domains(kind.keys)
         if len(keys) == 1 and not domains[0].low:
-            return self._text(keys[0], scope)
+            return [one_line(self.expr(keys[0], scope))]
         terms: list[str] = []
         size = 1
         for domain, key in reversed(list(zip(domains, keys, strict=True))):
-            text = self._single(key, scope)[0]
+            text = one_line(self.closed(key, scope))
             if domain.low:
                 text = f"({text} - {domain.low})" if domain.low > 0 else f"({text} + {-domain.low})"
             if domain.size > 1:
@@ -211,7 +200,7 @@ class Writer:
     def in_bounds(self, kind: Type, key: Expr, scope: Scope) -> str:
         """The test that a number lies within the bounds of its type."""
         low, high = self.ranges.domain(kind)
-        text = self._single(key, scope)[0]
+        text = one_line(self.closed(key, scope))
         return within(text, low, high, span=self.ranges.span(key))
 
     def _entry(self, variable: Variable, keys: Sequence[Expr], scope: Scope, *, primed: bool) -> Block:
@@ -219,7 +208,7 @@ class Writer:
         assert isinstance(kind, MapType)
         if variable.constant:
             return listed(
-                [self._text(key, scope) for key in keys],
+                [[one_line(self.expr(key, scope))] for key in keys],
                 opening=f"{self.names.declare(variable.name)}(",
                 closing=")",
             )
@@ -233,10 +222,6 @@ class Writer:
             return [place]
         out_of_bounds = self.literal(kind.value, self.instance.out_of_bounds_value(variable))
         return [f"({' && '.join(tests)} -> {place} : {out_of_bounds})"]
-
-    def _text(self, node: Expr, scope: Scope) -> Block:
-        block = self.expr(node, scope)
-        return block if len(block) == 1 else [" ".join(line.strip() for line in block)]
 
     def calls(
         self, binders: Sequence[Local], body: Expr, scope: Scope

@@ -1,7 +1,5 @@
 """The whole Promela model of an instance."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 
@@ -22,9 +20,7 @@ INITIAL_LIMIT = 2_000
 
 def flags(spec: Spec) -> dict[str, Property]:
     """The hidden flags of a model: a flag falls, with a failed assertion, when its property is decided.
-
-    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached. Liveness
-    properties have none.
+    ``..._holds`` falls when an invariant is broken, ``..._unseen`` when a witness is reached.
     """
     return {
         f"{short_name(prop)}_{'unseen' if prop.kind == 'reachable' else 'holds'}": prop
@@ -58,22 +54,21 @@ class _Model:
             )
 
     def text(self) -> str:
-        actions = [line for action in self.spec.actions for line in [*self._action(action), ""]]
-        claims = [line for prop in self._state_claims() for line in self._claim(prop)]
-        process = self._process()
-        parts = [
-            self._head(),
-            self._constants(),
-            self._state(),
-            self._scratch(),
-            actions,
-            claims,
-            process,
+        actions = [
+            line
+            for action in self.spec.actions
+            for line in (f"/* {action.name}: {_line(action.description)} */", *self.steps.write(action), "")
         ]
+        claims = [line for prop in self.spec.of_kind("invariant", "lemma") for line in self._claim(prop)]
+        process = self._process()
+        parts = [self._head(), self._constants(), self._state(), self._scratch(), actions, claims, process]
         return "\n".join("\n".join(part) + "\n" for part in parts if part)
 
     def _head(self) -> list[str]:
         options = ", ".join(f"{name} = {_shown(value)}" for name, value in sorted(self.spec.options.items()))
+        several = (
+            "There are several initial states: the state before the choice is one more, and so is its count."
+        )
         lines = [
             f"{self.spec.name}: {_line(self.spec.doc)}",
             "",
@@ -83,7 +78,7 @@ class _Model:
             "Each step is one option of one process. A step that leaves the bounds changes nothing, so that",
             "it is generated but not followed. A claim that breaks makes its flag fall, once, with a failed",
             "assertion; an invariant is looked at in an option of its own: one transition more if it breaks.",
-            *self._initial_note(),
+            *([several] if len(self.initial) > 1 else []),
             f"With -D{WITNESSES} the witnesses are searched too: their assertions must fail.",
             "",
             "spin -o2 -a MODEL && gcc -O2 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan -c0 -m1000000",
@@ -92,13 +87,6 @@ class _Model:
         if live:
             lines += ["", f"Not here, for they speak about infinite runs: {', '.join(live)}."]
         return ["/*", *(f" * {line}".rstrip() for line in lines), " */"]
-
-    def _initial_note(self) -> list[str]:
-        if len(self.initial) == 1:
-            return []
-        return [
-            "There are several initial states: the state before the choice is one more, and so is its count."
-        ]
 
     def _constants(self) -> list[str]:
         lines = list(self.writer.helpers.values())
@@ -141,13 +129,10 @@ class _Model:
                 text = f"{storage(kind.value, self.instance)} {name}[{size}]{start};"
                 lines.append(f"{text:<40} /* {kind.value} by {keys} */")
             else:
-                start = f" = {self._value(kind, single[slot])}" if single else ""
+                start = f" = {self.writer.literal(kind, single[slot])}" if single else ""
                 text = f"{storage(kind, self.instance)} {name}{start};"
                 lines.append(f"{text:<40} /* {kind} {_range(self.instance.domain(kind).values)} */")
         return lines
-
-    def _value(self, kind: Type, value: Value) -> str:
-        return self.writer.literal(kind, value)
 
     def _array(self, kind: Type, values: Sequence[Value]) -> str:
         """One value for all entries, or a list."""
@@ -166,12 +151,6 @@ class _Model:
         macro = f"#define {FOUND}(flag, condition) flag && condition -> flag = false; assert(flag)"
         return ["/* Not part of the state: values after a step, and what was found. */", *lines, macro]
 
-    def _action(self, action: Action) -> list[str]:
-        return [f"/* {action.name}: {_line(action.description)} */", *self.steps.write(action)]
-
-    def _state_claims(self) -> tuple[Property, ...]:
-        return self.spec.of_kind("invariant", "lemma")
-
     def _claim(self, prop: Property) -> list[str]:
         name = self.writer.names.declare(short_name(prop))
         self.writer.begin(name)
@@ -180,7 +159,7 @@ class _Model:
 
     def _process(self) -> list[str]:
         options = [f":: d_step {{ {self._call(action, values)} }}" for action, values in self._instances()]
-        for prop in self._state_claims():
+        for prop in self.spec.of_kind("invariant", "lemma"):
             flag, name = self.flags[prop.id], self.writer.names.declare(short_name(prop))
             options.append(f":: d_step {{ {FOUND}({flag}, !{name}) }}")
         name = self.writer.names.declare(f"run_{self.spec.name}")
@@ -191,7 +170,7 @@ class _Model:
         return [(self.spec.action(step.action), step.args) for step in self.interpreter.steps]
 
     def _call(self, action: Action, values: tuple[Value, ...]) -> str:
-        given = ", ".join(self._value(p.type, v) for p, v in zip(action.params, values, strict=True))
+        given = ", ".join(self.writer.literal(p.type, v) for p, v in zip(action.params, values, strict=True))
         guard = self.steps.guard_name(action)
         head = f"{guard}({given})" if action.params else guard
         return f"{head} -> {self.writer.names.declare(action.name)}({given})"
@@ -206,9 +185,11 @@ class _Model:
         for variable, value in zip(self.spec.variables, state, strict=True):
             name, kind = self.writer.variable(variable), variable.type
             if isinstance(kind, MapType):
-                found += [f"{name}[{at}] = {self._value(kind.value, item)}" for at, item in enumerate(value)]
+                found += [
+                    f"{name}[{at}] = {self.writer.literal(kind.value, item)}" for at, item in enumerate(value)
+                ]
             else:
-                found.append(f"{name} = {self._value(kind, value)}")
+                found.append(f"{name} = {self.writer.literal(kind, value)}")
         return "; ".join(found)
 
 

@@ -1,7 +1,5 @@
 """One action as Promela: a macro for its guard, an inline for its effect with the claims about the step."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from tidemark.models.exports.promela.expressions import Scope, Writer, within
@@ -231,13 +229,9 @@ class StepWriter:
     def _each(self, target: str, node: Expr, scope: Scope) -> list[list[str]]:
         writer, kind = self.writer, map_type(node)
         if not isinstance(node, MapComprehension):
-            keys = [
-                tuple(Const(k, v) for k, v in zip(kind.keys, at, strict=True))
-                for at in writer.instance.entries(kind)
-            ]
             return [
                 [f"{target}[{place}] = {writer.short(Select(kind.value, node, at), scope)}"]
-                for place, at in enumerate(keys)
+                for place, at in enumerate(writer.instance.keys(kind))
             ]
         if isinstance(node.body, Const):
             value = writer.literal(kind.value, node.body.value)

@@ -1,7 +1,5 @@
 """Expressions on several lines: a block is a list of lines that keeps its alignment."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 Block = list[str]
@@ -9,9 +7,9 @@ WIDTH = 92
 """Longest piece of an expression that stays on one line, in characters."""
 
 
-def flat(block: Block) -> bool:
-    """Does it fit on one line?"""
-    return len(block) == 1
+def one_line(block: Block) -> str:
+    """The block on one line; only for blocks without lists of conjuncts on several lines."""
+    return " ".join(line.strip() for line in block)
 
 
 def after(prefix: str, block: Block) -> Block:
@@ -29,7 +27,7 @@ def closed(opening: str, block: Block, closing: str) -> Block:
 def joined(parts: Sequence[Block], infix: str) -> Block:
     """``a infix b infix c`` on one line, or a part a line with the infix in front of all but the first."""
     line = f" {infix} ".join(part[0] for part in parts)
-    if all(map(flat, parts)) and len(line) <= WIDTH:
+    if all(len(part) == 1 for part in parts) and len(line) <= WIDTH:
         return [line]
     blank = " " * (len(infix) + 1)
     first = after(blank, parts[0])
@@ -39,7 +37,7 @@ def joined(parts: Sequence[Block], infix: str) -> Block:
 def listed(parts: Sequence[Block], *, opening: str, closing: str) -> Block:
     """``opening a, b, c closing``, with arguments on lines of their own where they are long."""
     line = opening + ", ".join(part[0] for part in parts) + closing
-    if all(map(flat, parts)) and len(line) <= WIDTH:
+    if all(len(part) == 1 for part in parts) and len(line) <= WIDTH:
         return [line]
     rows: Block = []
     for number, part in enumerate(parts):
@@ -55,7 +53,7 @@ def indented(block: Block, by: int = 2) -> Block:
 
 def headed(head: str, block: Block, *, closing: str = "") -> Block:
     """``head block``, with the block below the head where it is long."""
-    if flat(block) and len(head) + len(block[0]) + len(closing) < WIDTH:
+    if len(block) == 1 and len(head) + len(block[0]) + len(closing) < WIDTH:
         return [f"{head} {block[0]}{closing}"]
     body = indented(block)
     return [head, *body[:-1], body[-1] + closing]

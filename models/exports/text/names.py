@@ -1,7 +1,5 @@
 """Names of a protocol in the syntax of another language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Mapping
 

@@ -1,7 +1,5 @@
 """Assignments that leave an instance by a key outside its bounds, and claims about one action's steps."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

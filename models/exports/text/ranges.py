@@ -1,14 +1,12 @@
 """The possible numbers of an expression in an instance: which keys and values need no test."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import Apply, Choose, Const, Expr, Local, Quantified, Read, Select, Variable
 from tidemark.spec.language.fold import select
-from tidemark.spec.language.types import BoolType, EnumType, MapType, NumberType, Type
+from tidemark.spec.language.types import MapType, NumberType, Type
 
 Span = tuple[int, int]
 
@@ -69,11 +67,6 @@ class Ranges:
             values = [int(value) for value in self.instance.map_constants[variable.name]]
             return _hull((min(values), max(values)), (out_of_bounds, out_of_bounds))
         return _hull(self.domain(variable.type.value), (out_of_bounds, out_of_bounds))
-
-
-def is_number(kind: Type) -> bool:
-    """A type whose values may leave their bounds."""
-    return not isinstance(kind, BoolType | EnumType | MapType) and isinstance(kind, NumberType)
 
 
 def _hull(one: Span, two: Span) -> Span:

@@ -1,7 +1,5 @@
 """Pieces of a TLA+ module: lists of conjuncts, assignments, tuples, comments."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.models.exports.text.layout import Block, after, closed
@@ -18,8 +16,8 @@ def conjuncts(node: Expr) -> tuple[Expr, ...]:
 
 
 def condition(block: Block, node: Expr) -> Block:
-    """A guard. TLC takes the parts of a disjunction or of an existential quantifier for different steps,
-    and counts a successor for each; ``= TRUE`` makes them one Boolean.
+    """A guard. TLC counts a successor for each part of a disjunction or of an existential quantifier; ``=
+    TRUE`` makes them one Boolean.
     """
     branches = isinstance(node, Quantified) or (isinstance(node, Apply) and node.op in _BRANCHING)
     return closed("(", block, ") = TRUE") if branches else block
@@ -28,13 +26,6 @@ def condition(block: Block, node: Expr) -> Block:
 def bracket(block: Block) -> Block:
     """The block in brackets."""
     return closed("(", block, ")")
-
-
-def assignment(head: str, block: Block) -> Block:
-    """``head block``, with further lines in the column of the first."""
-    if len(block) == 1:
-        return [f"{head} {block[0]}"]
-    return after(f"{head} ", block)
 
 
 def bullets(parts: Sequence[Block]) -> Block:

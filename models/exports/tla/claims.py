@@ -1,7 +1,5 @@
 """Properties and fairness as TLA+."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 from tidemark.models.exports.text.layout import Block, closed, headed, indented, joined

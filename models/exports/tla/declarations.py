@@ -1,13 +1,10 @@
 """The declarations of a TLA+ module: constants, domains, variables, initial states, bounds."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tidemark.models.exports.text.layout import Block, headed, indented, joined
-from tidemark.models.exports.text.ranges import is_number
-from tidemark.models.exports.tla.blocks import assignment, bullets, condition, conjuncts, tuple_of
+from tidemark.models.exports.text.layout import Block, after, headed, indented, joined
+from tidemark.models.exports.tla.blocks import bullets, condition, conjuncts, tuple_of
 from tidemark.models.exports.tla.expressions import Writer
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
@@ -62,9 +59,8 @@ def _is_plain(value: Expr) -> bool:
 
 
 class Declarations:
-    """``marks``: some action may change a map outside, so there is the variable ``beyond``.
-
-    ``constants`` are name and value of the configuration's constants; they are known after ``text``.
+    """``marks``: some action may change a map outside, so there is the variable ``beyond``. ``constants``:
+    name and value of the configuration's constants, known after ``text``.
     """
 
     def __init__(self, instance: Instance, writer: Writer, *, marks: bool) -> None:
@@ -213,10 +209,10 @@ class Declarations:
     def _value(self, variable: Variable, given: Given) -> Block:
         name = self.writer.names.declare(variable.name)
         if not given.binders:
-            return assignment(f"{name} =", self.writer.closed(given.value, {}))
+            return after(f"{name} = ", self.writer.closed(given.value, {}))
         heads, scope = self.writer.bind(given.binders, {})
         body = self.writer.expr(given.value, scope)
-        return assignment(f"{name} =", headed(f"[{', '.join(heads)} |->", body, closing="]"))
+        return after(f"{name} = ", headed(f"[{', '.join(heads)} |->", body, closing="]"))
 
     def bounds(self) -> list[str]:
         """A condition of every state that counts; empty if no step can leave the bounds."""
@@ -224,10 +220,10 @@ class Declarations:
         for variable in self.spec.variables:
             kind, name = variable.type, self.writer.names.declare(variable.name)
             if isinstance(kind, MapType):
-                if is_number(kind.value):
+                if isinstance(kind.value, NumberType):
                     keys = ", ".join(f"k{n} \\in {self.writer.domain(k)}" for n, k in enumerate(kind.keys, 1))
                     at = ", ".join(f"k{n}" for n in range(1, len(kind.keys) + 1))
                     found.append(f"\\A {keys} : {name}[{at}] \\in {self.writer.domain(kind.value)}")
-            elif is_number(kind):
+            elif isinstance(kind, NumberType):
                 found.append(f"{name} \\in {self.writer.domain(kind)}")
         return found

@@ -1,10 +1,18 @@
 """Expressions of the language as TLA+."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
-from tidemark.models.exports.text.layout import WIDTH, Block, after, closed, headed, indented, joined, listed
+from tidemark.models.exports.text.layout import (
+    WIDTH,
+    Block,
+    after,
+    closed,
+    headed,
+    indented,
+    joined,
+    listed,
+    one_line,
+)
 from tidemark.models.exports.text.names import Names
 from tidemark.models.exports.text.ranges import Ranges
 from tidemark.models.instance import Instance
@@ -150,14 +158,10 @@ class Writer:
     def in_bounds(self, kinds: Sequence[Type], keys: Sequence[Expr], scope: Scope) -> str:
         """The test that all keys lie within the instance; empty if they always do."""
         return " /\\ ".join(
-            f"{self.one_line(self.closed(key, scope))} \\in {self.domain(kind)}"
+            f"{one_line(self.closed(key, scope))} \\in {self.domain(kind)}"
             for kind, key in zip(kinds, keys, strict=True)
             if not self.ranges.covers(kind, key)
         )
-
-    def one_line(self, block: Block) -> str:
-        """A block on one line; only for blocks without lists of conjuncts on several lines."""
-        return " ".join(line.strip() for line in block)
 
     def _apply(self, node: Apply, scope: Scope) -> Block:
         args = node.args
@@ -194,7 +198,7 @@ class Writer:
     def _store(self, node: Store, scope: Scope) -> Block:
         """``[f EXCEPT ![k] = v]``; an entry outside the instance leaves the function as it is."""
         source = self.expr(node.map, scope)
-        keys = ", ".join(self.one_line(self.expr(key, scope)) for key in node.keys)
+        keys = ", ".join(one_line(self.expr(key, scope)) for key in node.keys)
         value = self.expr(node.value, scope)
         change = closed(f"![{keys}] = ", value, "]")
         line = f"[{source[0]} EXCEPT {change[0]}"

@@ -1,7 +1,5 @@
 """The whole TLA+ module of a protocol, with the configuration of one instance."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.models.exports.text.layout import Block
@@ -17,9 +15,7 @@ from tidemark.spec.language.spec import Spec
 
 @dataclass(frozen=True)
 class TlaModule:
-    """``name``: module and file name. ``safety`` and ``liveness`` are two configurations of TLC; the second
-    one is empty if there is no liveness property.
-    """
+    """A module, and configurations of TLC; that of ``liveness`` is empty without liveness claims."""
 
     name: str
     text: str

@@ -1,11 +1,8 @@
 """Actions as TLA+ operators, and the next-state relation."""
 
-from __future__ import annotations
-
 from tidemark.models.exports.text.layout import Block, after, indented
 from tidemark.models.exports.text.out_of_bounds import beyond
 from tidemark.models.exports.tla.blocks import (
-    assignment,
     bracket,
     bullets,
     comment,
@@ -45,7 +42,7 @@ class Steps:
                 if isinstance(variable.type, MapType)
                 else self.writer.closed(expr, scope)
             )
-            parts.append(assignment(f"{name}' =", block))
+            parts.append(after(f"{name}' = ", block))
         parts += self._mark(action, scope)
         same = [names.declare(v.name) for v in self.spec.variables if v.name not in written]
         if self.marks and not self.leaving[action.name]:
@@ -65,7 +62,7 @@ class Steps:
         if not cases:
             return []
         body = cases[0] if len(cases) == 1 else junction([bracket(case) for case in cases], "\\/")
-        return [assignment(f"{BEYOND}' =", bracket(body))]
+        return [after(f"{BEYOND}' = ", bracket(body))]
 
     def next(self) -> Block:
         """Any action with any values of its parameters."""

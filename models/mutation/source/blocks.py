@@ -1,9 +1,8 @@
 """Operators on statements: dropped, swapped, without their lock, with other handlers, with a stale read."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
+from functools import partial
 from typing import cast
 
 from tidemark.models.mutation.source.edits import (
@@ -82,11 +81,7 @@ def _dropped(function: Function, place: Place, statement: ast.stmt, known: set[s
         case ast.Assign() | ast.AnnAssign() if _may_drop(function, statement, known):
             operator = "statement-dropped"
     if operator and not is_remark(statement):
-        yield Edit(operator, statement.lineno, splicing(place, 1, _nothing))
-
-
-def _nothing(_old: Block) -> Block:
-    return []
+        yield Edit(operator, statement.lineno, splicing(place, 1, lambda _old: []))
 
 
 def is_remark(statement: ast.stmt) -> bool:
@@ -118,9 +113,11 @@ def _opened(place: Place, statement: ast.stmt) -> Iterator[Edit]:
         case ast.Try(handlers=handlers, finalbody=final):
             for number, handler in enumerate(handlers):
                 name = f"handler{number + 1}"
-                yield Edit(f"{name}-dropped", line, splicing(place, 1, _without_handler(number)))
+                yield Edit(f"{name}-dropped", line, splicing(place, 1, partial(_without_handler, number)))
                 if not (isinstance(handler.type, ast.Name) and handler.type.id == "Exception"):
-                    yield Edit(f"{name}-widened", line, splicing(place, 1, _with_wide_handler(number)))
+                    yield Edit(
+                        f"{name}-widened", line, splicing(place, 1, partial(_with_wide_handler, number))
+                    )
             if final:
                 yield Edit("finally-dropped", line, splicing(place, 1, _without_finally))
 
@@ -130,30 +127,22 @@ def _body(old: Block) -> Block:
     return body
 
 
-class _without_handler:  # noqa: N801  used as a function with an argument bound
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __call__(self, old: Block) -> Block:
-        attempt = cast("ast.Try", old[0])
-        del attempt.handlers[self.number]
-        if not attempt.handlers and not attempt.finalbody:
-            return [*attempt.body, *attempt.orelse]
-        if not attempt.handlers:
-            attempt.body = [*attempt.body, *attempt.orelse]
-            attempt.orelse = []
-        return [attempt]
+def _without_handler(number: int, old: Block) -> Block:
+    attempt = cast("ast.Try", old[0])
+    del attempt.handlers[number]
+    if not attempt.handlers and not attempt.finalbody:
+        return [*attempt.body, *attempt.orelse]
+    if not attempt.handlers:
+        attempt.body = [*attempt.body, *attempt.orelse]
+        attempt.orelse = []
+    return [attempt]
 
 
-class _with_wide_handler:  # noqa: N801
-    def __init__(self, number: int) -> None:
-        self.number = number
-
-    def __call__(self, old: Block) -> Block:
-        attempt = cast("ast.Try", old[0])
-        handler = attempt.handlers[self.number]
-        handler.type = ast.copy_location(ast.Name("Exception", ast.Load()), handler.type or handler)
-        return [attempt]
+def _with_wide_handler(number: int, old: Block) -> Block:
+    attempt = cast("ast.Try", old[0])
+    handler = attempt.handlers[number]
+    handler.type = ast.copy_location(ast.Name("Exception", ast.Load()), handler.type or handler)
+    return [attempt]
 
 
 def _without_finally(old: Block) -> Block:
@@ -173,16 +162,12 @@ def _swapped(function: Function, place: Place, one: ast.stmt, two: ast.stmt) -> 
         return
     if _is_seen(one) and _is_seen(two):
         # Those that cannot matter keep their number, so that the names of the others do not depend on them.
-        make = _exchanged if _depend(one, two) else _same
+        make = _exchanged if _depend(one, two) else list
         yield Edit("swapped", one.lineno, splicing(place, 2, make))
 
 
 def _exchanged(old: Block) -> Block:
     return [old[1], old[0]]
-
-
-def _same(old: Block) -> Block:
-    return old
 
 
 def _depend(one: ast.stmt, two: ast.stmt) -> bool:

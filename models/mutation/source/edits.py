@@ -3,8 +3,6 @@
 A node is known by its number in the order of ``ast.walk``, which is the same in every copy of the tree.
 """
 
-from __future__ import annotations
-
 import ast
 import copy
 from collections.abc import Callable, Iterator, Sequence
@@ -18,9 +16,8 @@ BLOCKS = ("body", "orelse", "finalbody")
 
 @dataclass(frozen=True)
 class Edit:
-    """One change: ``make`` gets a fresh copy's nodes and changes the tree.
-
-    operator: the kind of mistake. line: where the statement begins that must run for the change to matter.
+    """One kind of mistake: ``make`` changes a fresh copy by its nodes. ``line``: where the statement begins
+    that must run for the change to matter.
     """
 
     operator: str

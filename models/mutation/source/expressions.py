@@ -1,9 +1,9 @@
 """Operators on expressions: comparisons, constants, minima, conditions, variables of the same type."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
+from typing import Any
 
 from tidemark.models.mutation.source.edits import Edit, Function, replacing, statements
 
@@ -125,20 +125,20 @@ def _variants(
         case ast.Compare() | ast.BoolOp() | ast.BinOp():
             yield from _of_operators(node)
         case ast.Constant(value=bool() as flag):
-            yield "flipped", _constant(not flag)
+            yield "flipped", partial(_constant, not flag)
         case ast.Constant(value=int() as number):
-            yield "plus-one", _constant(number + 1)
+            yield "plus-one", partial(_constant, number + 1)
             if number > 0:
-                yield "minus-one", _constant(number - 1)
+                yield "minus-one", partial(_constant, number - 1)
         case ast.Call(func=ast.Name(id=name)):
             yield from _of_call(node, name)
         case ast.Tuple(elts=parts) | ast.List(elts=parts) | ast.Dict(values=parts) if _spreads(node):
             for place in range(len(parts)):
-                yield f"element{place + 1}-forgotten", _without_element(place)
+                yield f"element{place + 1}-forgotten", partial(_without_element, place)
         case ast.Name(id=name, ctx=ast.Load()) if name in same_type:
-            yield "wrong-variable", _named(same_type[name])
+            yield "wrong-variable", partial(_named, same_type[name])
         case ast.Attribute(attr=name, ctx=ast.Load()) if name in siblings and not _is_config(node.value):
-            yield "wrong-field", _with_field(siblings[name])
+            yield "wrong-field", partial(_with_field, siblings[name])
     if is_condition and not isinstance(node, ast.Constant):
         yield "condition-negated", _negated
 
@@ -149,27 +149,29 @@ def _of_operators(node: ast.expr) -> Iterator[tuple[str, Make]]:
             for place, op in enumerate(ops):
                 if type(op) in _COMPARISONS:
                     name, other = _COMPARISONS[type(op)]
-                    yield name, _with_operator(place, other)
+                    yield name, partial(_with_operator, place, other)
         case ast.BoolOp(op=op, values=values):
             swapped: ast.boolop = ast.Or() if isinstance(op, ast.And) else ast.And()
             name = "and-to-or" if isinstance(op, ast.And) else "or-to-and"
-            yield name, _joined_by(swapped)
+            yield name, partial(_joined_by, swapped)
             for place in range(len(values)):
-                yield f"operand{place + 1}-forgotten", _without_operand(place)
+                yield f"operand{place + 1}-forgotten", partial(_without_operand, place)
         case ast.BinOp(op=ast.Add() | ast.Sub(), left=left, right=right) if _numbers(left, right):
             yield "sign-swapped", _with_sign
 
 
 def _of_call(node: ast.Call, name: str) -> Iterator[tuple[str, Make]]:
     if name in _SWAPPED:
-        yield f"{name}-to-{_SWAPPED[name]}", _renamed(_SWAPPED[name])
-    if name in ("max", "min"):
-        yield from _forgotten(node)
+        yield f"{name}-to-{_SWAPPED[name]}", partial(_renamed, _SWAPPED[name])
+    starred = any(isinstance(one, ast.Starred) for one in node.args)
+    if name in ("max", "min") and len(node.args) > 1 and not starred:
+        for place in range(len(node.args)):
+            yield f"argument{place + 1}-forgotten", partial(_without_argument, place)
     if name == "sorted":
         yield "order-dropped", _unsorted
     if name == "replace" and len(node.keywords) > 1:
         for place, keyword in enumerate(node.keywords):
-            yield f"{keyword.arg}-not-replaced", _without_keyword(place)
+            yield f"{keyword.arg}-not-replaced", partial(_without_keyword, place)
 
 
 def _is_config(node: ast.expr) -> bool:
@@ -178,109 +180,59 @@ def _is_config(node: ast.expr) -> bool:
     return name.endswith("config")
 
 
-def _constant(value: int) -> Make:
-    def make(_node: ast.expr) -> ast.expr:
-        return ast.Constant(value)
-
-    return make
+def _constant(value: int, _node: ast.expr) -> ast.expr:
+    return ast.Constant(value)
 
 
-def _named(name: str) -> Make:
-    def make(_node: ast.expr) -> ast.expr:
-        return ast.Name(name, ast.Load())
-
-    return make
+def _named(name: str, _node: ast.expr) -> ast.expr:
+    return ast.Name(name, ast.Load())
 
 
-def _with_field(name: str) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.Attribute)
-        return ast.Attribute(node.value, name, ast.Load())
-
-    return make
+def _with_field(name: str, node: Any) -> ast.expr:
+    return ast.Attribute(node.value, name, ast.Load())
 
 
-def _joined_by(operator: ast.boolop) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.BoolOp)
-        return ast.BoolOp(operator, node.values)
-
-    return make
+def _joined_by(operator: ast.boolop, node: Any) -> ast.expr:
+    return ast.BoolOp(operator, node.values)
 
 
-def _unsorted(node: ast.expr) -> ast.expr:
-    assert isinstance(node, ast.Call)
+def _unsorted(node: Any) -> ast.expr:
     return ast.Call(ast.Name("list", ast.Load()), node.args[:1], [])
 
 
-def _with_operator(place: int, other: type[ast.cmpop]) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.Compare)
-        node.ops[place] = other()
-        return node
-
-    return make
+def _with_operator(place: int, other: type[ast.cmpop], node: Any) -> Any:
+    node.ops[place] = other()
+    return node
 
 
-def _without_operand(place: int) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.BoolOp)
-        rest = node.values[:place] + node.values[place + 1 :]
-        return rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
-
-    return make
+def _without_operand(place: int, node: Any) -> Any:
+    rest = [*node.values[:place], *node.values[place + 1 :]]
+    return rest[0] if len(rest) == 1 else ast.BoolOp(node.op, rest)
 
 
-def _without_keyword(place: int) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.Call)
-        del node.keywords[place]
-        return node
-
-    return make
+def _without_keyword(place: int, node: Any) -> Any:
+    del node.keywords[place]
+    return node
 
 
-def _without_element(place: int) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        if isinstance(node, ast.Dict):
-            del node.keys[place]
-            del node.values[place]
-        else:
-            assert isinstance(node, ast.Tuple | ast.List)
-            del node.elts[place]
-        return node
-
-    return make
+def _without_element(place: int, node: Any) -> Any:
+    for parts in (node.keys, node.values) if isinstance(node, ast.Dict) else (node.elts,):
+        del parts[place]
+    return node
 
 
-def _renamed(name: str) -> Make:
-    def make(node: ast.expr) -> ast.expr:
-        assert isinstance(node, ast.Call)
-        node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
-        return node
-
-    return make
+def _renamed(name: str, node: Any) -> Any:
+    node.func = ast.copy_location(ast.Name(name, ast.Load()), node.func)
+    return node
 
 
-def _forgotten(call: ast.Call) -> Iterator[tuple[str, Make]]:
+def _without_argument(place: int, node: Any) -> Any:
     """One of the values of a minimum or a maximum is left out."""
-    if len(call.args) < 2 or any(isinstance(one, ast.Starred) for one in call.args):
-        return
-
-    def without(place: int) -> Make:
-        def make(node: ast.expr) -> ast.expr:
-            assert isinstance(node, ast.Call)
-            rest = node.args[:place] + node.args[place + 1 :]
-            return rest[0] if len(rest) == 1 else ast.Call(node.func, rest, node.keywords)
-
-        return make
-
-    for place in range(len(call.args)):
-        yield f"argument{place + 1}-forgotten", without(place)
+    rest = [*node.args[:place], *node.args[place + 1 :]]
+    return rest[0] if len(rest) == 1 else ast.Call(node.func, rest, node.keywords)
 
 
-def _with_sign(node: ast.expr) -> ast.expr:
-    assert isinstance(node, ast.BinOp)
+def _with_sign(node: Any) -> Any:
     node.op = ast.Sub() if isinstance(node.op, ast.Add) else ast.Add()
     return node
 

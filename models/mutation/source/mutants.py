@@ -4,8 +4,6 @@ A mutant's id is ``file:function/operator@ordinal``: the file below its root, th
 mistake, and its number among those of that kind in the function, from 1. Edits elsewhere do not change it.
 """
 
-from __future__ import annotations
-
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -15,16 +13,14 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from tidemark.models.mutation.source.blocks import statement_edits
-from tidemark.models.mutation.source.edits import Edit, Function, statements
+from tidemark.models.mutation.source.edits import Edit, Function
 from tidemark.models.mutation.source.expressions import expression_edits
 
 
 @dataclass(frozen=True)
 class SourceMutant:
-    """One function made wrong.
-
-    file: below the root. function: its qualified name. line: which statement must run to make a difference.
-    before, after: the first lines of the function that differ, as text.
+    """One function made wrong. ``file``: below the root. ``line``: which statement must run to make a
+    difference. ``before``, ``after``: what differs, as text.
     """
 
     id: str
@@ -161,8 +157,3 @@ def _fields(node: ast.ClassDef) -> dict[str, list[str]]:
         name: [other for other in (*names[place + 1 :], *names[:place]) if types[other] == types[name]]
         for place, name in enumerate(names)
     }
-
-
-def lines_of(function: Function) -> frozenset[int]:
-    """First lines of the statements of a function."""
-    return frozenset(statement.lineno for _, statement in statements(function))

@@ -4,8 +4,6 @@ Only the code of the function object is exchanged, so that whoever has imported 
 before runs the changed one, too.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -27,10 +25,8 @@ class PlantingError(Exception):
 
 @contextmanager
 def planted(mutant: SourceMutant, *, root: Path, package: str) -> Iterator[None]:
-    """Run the mutant's function in place of the real one. ``package`` is the name of the root as a package.
-
-    Raises:
-        PlantingError: the function is not in the module, or its code stayed the same.
+    """Run the mutant's function in place of the real one. ``package`` is the name of the root. Raises
+    PlantingError.
     """
     name = module_name(package, mutant.file)  # of what the hosts load: a key of a verdict has it through them
     function = function_of(import_module(name), mutant.function)
@@ -107,9 +103,8 @@ def _under(found: object) -> object:
 
 
 def compiled(tree: ast.Module, old: CodeType, name: str) -> CodeType:
-    """The code of a function of the tree, with the file and the closed-over names of the ``old`` one.
-
-    Raises PlantingError.
+    """The code of a function of the tree, with the file and closed-over names of the old one. Raises
+    PlantingError.
     """
     for found, function in functions(tree):
         if found == name:

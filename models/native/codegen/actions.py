@@ -1,7 +1,5 @@
 """One LLVM function per action (all rows of a block, all parameters), and one for state conditions."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -71,8 +69,8 @@ ACTION = "@action"
 
 
 class ActionWriter:
-    """Writes the function of one action, which does not depend on its place among the others: its counters
-    and marks are behind pointers of its own, and ``%first`` is the number of its first step.
+    """Writes the function of one action, which does not depend on its place: counters and marks are behind
+    pointers, and ``%first`` is the number of its first step.
     """
 
     def __init__(

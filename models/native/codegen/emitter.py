@@ -1,7 +1,5 @@
 """Text of one LLVM function, written instruction by instruction."""
 
-from __future__ import annotations
-
 
 class Emitter:
     """Collects the body of a function. A value is named by its text (``%v3``, ``7``)."""

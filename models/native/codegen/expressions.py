@@ -1,7 +1,5 @@
 """Scalar expressions of the language as LLVM text over packed words."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -141,10 +139,8 @@ class Translator(StateAccess):
         for part in itertools.chain(walk(left), walk(right)):
             if isinstance(part, Store):
                 self._known_inside(part)
-        kind = map_type(left)
         tests = []
-        for entry in self.instance.entries(kind):
-            keys = tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
+        for keys in self.instance.keys(map_type(left)):
             values = [self.derived(select(side, keys)) for side in (left, right)]
             tests.append(scalars.equal(self.out, *values))
         return scalars.join(self.out, "and", tests)
@@ -185,16 +181,16 @@ class Translator(StateAccess):
         if self._unrolled(domain.size, self.shape.cost(body) * self.shape.product(*(b.type for b in rest))):
             parts = []
             for value in self.values(domain):
-                with self.bind(first, value):
+                with self.bind([first], [value]):
                     parts.append(self._decide_from(op, rest, body))
             return scalars.join(self.out, op, parts)
         return self._decide_loop(op, first, domain, lambda: self._decide_from(op, rest, body))
 
     @contextmanager
-    def bind(self, binder: Local, value: Val) -> Iterator[None]:
-        """A local with a known value; values computed under it stay usable (names differ by value)."""
+    def bind(self, binders: Sequence[Local], values: Sequence[Val]) -> Iterator[None]:
+        """Locals with known values; values computed under them stay usable (names differ by value)."""
         saved = self.locals
-        self.locals = {**saved, binder.name: value}
+        self.locals = {**saved, **{b.name: value for b, value in zip(binders, values, strict=True)}}
         try:
             yield
         finally:
@@ -257,10 +253,8 @@ class Translator(StateAccess):
         result = scalars.number(0)
         domains = [self.values(self.instance.domain(binder.type)) for binder in node.binders]
         for combination in itertools.product(*domains):
-            saved = self.locals
-            self.locals = {**saved, **{b.name: v for b, v in zip(node.binders, combination, strict=True)}}
-            one = self.scalar(node.body)
-            self.locals = saved
+            with self.bind(node.binders, combination):
+                one = self.scalar(node.body)
             wide = Val(scalars.widen(self.out, one), one.low, one.high)
             result = scalars.arithmetic(self.out, "add", result, wide)
         return result
@@ -273,7 +267,7 @@ class Translator(StateAccess):
         order = self.values(domain)
         result = default
         for value in reversed(order) if node.kind == "least" else order:
-            with self.bind(node.binder, value):
+            with self.bind([node.binder], [value]):
                 result = scalars.choose(self.out, self.scalar(node.body), value, result)
         return result
 

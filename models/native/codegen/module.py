@@ -1,7 +1,5 @@
 """The text of a kernel: a function per action, one over all actions, one for conditions on states."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -65,8 +63,8 @@ def violation(prop: Property) -> Expr:
 
 
 def kernel_modules(instance: Instance, codec: Codec) -> tuple[str, ...]:
-    """LLVM texts of a kernel, one module for each function: ``expand`` calls those of the actions, and
-    ``check`` is the last. A function is named by its text, so that kernels share those that are the same.
+    """LLVM texts of a kernel, a module for each function: those of the actions, ``expand``, which calls them,
+    and ``check``. A function is named by its text, so that kernels share those that are the same.
     """
     layout, shape = plan(instance), Shape(instance)
     claims = [Claim(index, prop) for index, prop in enumerate(layout.step_claims)]

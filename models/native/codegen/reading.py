@@ -1,7 +1,5 @@
 """Reading packed words: fields at known and computed places, keys outside the instance, constants."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -34,10 +32,8 @@ def span(domain: Domain) -> tuple[int, int]:
 
 
 class StateAccess:
-    """Writes reads of packed words at the present place of a function.
-
-    ``before`` and ``after`` name the words of the two states. Values written once are used again where they
-    dominate.
+    """Writes reads of packed words at the present place of a function. ``before`` and ``after`` name the
+    words of the two states. Values written once are used again where they dominate.
     """
 
     def __init__(

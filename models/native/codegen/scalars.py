@@ -1,10 +1,6 @@
-"""Scalar operations with the interval of each value, so that bound checks and constants fold away during the
-writing.
-
-Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
+"""Scalar operations with intervals of values, so that bound checks and constants fold away during the
+writing. Numbers, enumeration members and elements are ``i64``; truth values are ``i1``.
 """
-
-from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Size and free locals of expressions, cached by identity, since trees share parts."""
 
-from __future__ import annotations
-
 from tidemark.models.instance import Instance
 from tidemark.spec.language.expr import (
     Choose,

@@ -1,7 +1,5 @@
 """Updates: the words of the state after a step, and whether the step leaves the instance's bounds."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable, Sequence
 
@@ -12,7 +10,6 @@ from tidemark.models.native.codegen.expressions import Translator
 from tidemark.models.native.codegen.scalars import FALSE, TRUE, Val
 from tidemark.spec.language.expr import (
     Apply,
-    Const,
     Expr,
     Local,
     MapComprehension,
@@ -168,9 +165,7 @@ class Updater:
         out.place(end)
 
     def _copied(self, field: Field, source: Expr, later: Later) -> None:
-        kind = map_type(source)
-        for number, entry in enumerate(self.translator.instance.entries(kind)):
-            keys = tuple(Const(key, value) for key, value in zip(kind.keys, entry, strict=True))
+        for number, keys in enumerate(self.translator.instance.keys(map_type(source))):
             value = self.translator.derived(select(source, keys))
             self._put(field, number, self._index(field, value, scalars.number(number), later))
 
@@ -211,10 +206,8 @@ class Updater:
         tr = self.translator
         indices = []
         for number, values in enumerate(itertools.product(*(tr.values(domain) for domain in field.keys))):
-            saved = tr.locals
-            tr.locals = {**saved, **{b.name: v for b, v in zip(binders, values, strict=True)}}
-            indices.append(self._index(field, tr.scalar(body), scalars.number(number), later))
-            tr.locals = saved
+            with tr.bind(binders, values):
+                indices.append(self._index(field, tr.scalar(body), scalars.number(number), later))
         for run in field.runs:
             bits, known = "0", 0
             for number in range(run.count):

@@ -6,8 +6,6 @@ The search continues after a violation, so that counts stay complete and every c
 counterexample.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time
@@ -56,7 +54,7 @@ class Watch(Protocol):
 
     def __call__(self, *, distinct: int, frontier: int, depth: int, rate: float, trend: float) -> None:
         """``frontier``: states found and not yet expanded; ``rate``: distinct states a second so far;
-        ``trend``: size of the last complete level as a multiple of the one before (0 if there is none).
+        ``trend``: size of the last complete level as a multiple of the one before (0: none).
         """
 
 
@@ -81,10 +79,8 @@ class Estimate:
 
 
 def estimate(kernel: Kernel, limits: SearchLimits) -> Estimate:
-    """How many states fit into the memory bound, the growth of the table and the buffers included.
-
-    Buffers take a quarter of the bound at most in this sum: a bound of less than four times their size may be
-    exceeded by them.
+    """How many states fit into the memory bound, the growth of the table and the buffers included, which take
+    at most a quarter of the bound in this sum.
     """
     memory = limits.memory
     if memory is None:
@@ -102,10 +98,9 @@ def _silent(*, distinct: int, frontier: int, depth: int, rate: float, trend: flo
 class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and
     continue later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``:
-    opaque sorts whose renamings are identified. ``chunk``: states of a level that are expanded together, a
-    share of the level if None. ``reduced_to``: follow only the steps needed to decide these invariants and
-    deadlocks (empty: deadlocks). Raises SymmetryError if elements of a sort are not alike; ReductionError for
-    claims that a reduced search cannot decide, or for both at once.
+    opaque sorts whose renamings are identified. ``chunk``: states of a level that are expanded together.
+    ``reduced_to``: follow only the steps needed to decide these invariants and deadlocks. Raises
+    SymmetryError, ReductionError.
     """
 
     def __init__(

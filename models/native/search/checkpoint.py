@@ -1,7 +1,5 @@
 """A stopped search on disk: written whole, refused if damaged or of another kernel."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import tempfile
@@ -68,9 +66,8 @@ def load(
     workers: int | None = None,
     symmetry: Sequence[str] = (),
 ) -> Search:
-    """The search as it was saved, ready to ``run`` with any number of workers.
-
-    Raises SavedSearchError for a damaged file or another kernel's.
+    """The search as it was saved, for any number of workers. Raises SavedSearchError if damaged or another
+    kernel's.
     """
     try:
         with np.load(path, allow_pickle=False) as stored:

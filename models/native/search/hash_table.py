@@ -11,8 +11,6 @@ All workers write to one table. A slot changes from empty to a place, and from a
 earlier one that holds an equal row; so whatever the workers' speed, it ends with the first of all equal rows.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numba
@@ -168,8 +166,8 @@ def commit(  # noqa: PLR0917 - see above
 
 @numba.njit(cache=True, nogil=True)
 def rehash(first: Any, last: Any, words: Any, table: Any, store: Any, front: Any, slots: Any) -> None:  # noqa: PLR0917
-    """Enter the states at places ``first`` .. ``last - 1``, all different, into a new table; any number of
-    workers may do this at a time. Rows of the front part get new ``slots``.
+    """Enter the states at places ``first`` .. ``last - 1``, all different, into a new table; several workers
+    may do this at a time. Rows of the front part get new ``slots``.
     """
     capacity = np.uint64(table.size)
     where = np.empty(GROUP, dtype=np.int64)

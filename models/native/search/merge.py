@@ -5,8 +5,6 @@ takes the slot over from an equal row of a later one. When all chunks are entere
 numbered chunk by chunk, in the order of the rows, as one worker would do.
 """
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import numpy as np

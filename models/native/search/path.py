@@ -1,7 +1,5 @@
 """Runs replayed by the interpreter: a path through the search graph, decoded and taken again step by step."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -52,10 +50,8 @@ def _last(hit: Hit) -> tuple[int, ...]:
 
 
 def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Sequence[int]) -> Path:
-    """A real run that visits, up to renaming, the same representatives.
-
-    ``back`` renames the present representative into the state of the run. The first representative is an
-    initial state, for the initial states are closed under renaming.
+    """A real run that visits, up to renaming, the same representatives. ``back`` renames the present one into
+    the state of the run. The first one is an initial state: these are closed under renaming.
     """
     interpreter, steps = result.kernel.interpreter, list[Step]()
     present = result.kernel.codec.unpack(result.states[first])

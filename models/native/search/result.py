@@ -1,7 +1,5 @@
 """The results of a search: states, counts, and where each claim was decided."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -114,16 +112,8 @@ class SearchResult:
         names = [action.name for action in self.kernel.instance.spec.actions]
         return dict(zip(names, self.totals.out_of_bounds.tolist(), strict=True))
 
-    def distinct_by_action(self) -> dict[str, int]:
-        """States that each action was the first to reach."""
-        found = dict.fromkeys(self.generated_by_action(), 0)
-        for step, count in zip(self.kernel.steps, self.visited.fresh_by_step.tolist(), strict=False):
-            found[step.action] += count
-        return found
-
     def hit(self, prop: Property) -> Hit | None:
         """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
-
         Raises KeyError for a claim that this search does not decide.
         """
         if self.reduction is not None and prop not in self.reduction.claims:

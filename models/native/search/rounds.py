@@ -4,8 +4,6 @@ The cut of a level into chunks depends on its size alone, and new states are num
 chunks, so that every number of workers finds the same states under the same numbers.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -48,9 +46,8 @@ class Seen:
 
 @dataclass(frozen=True)
 class Done:
-    """The results of a round. ``last``: the end of the rows that were expanded and entered (none of them if
-    it equals the first row: no room). ``stuck``: states without an enabled step. ``broken``: for each broken
-    invariant the first state.
+    """The results of a round. ``last``: the end of the rows that were entered (the first row: no room).
+    ``stuck``: states without an enabled step. ``broken``: each broken invariant with the first state.
     """
 
     last: int
@@ -62,8 +59,7 @@ class Done:
 @dataclass
 class Chunk:
     """States ``first`` .. ``last - 1`` of a level, and their results: ``count`` successors, of which
-    ``entered`` were entered; step claims that were not decided before; states without a step; broken
-    invariants.
+    ``entered`` were entered; newly decided step claims; states without a step; broken invariants.
     """
 
     first: int
@@ -241,14 +237,4 @@ class Rounds:
 
     def broken(self, first: int, last: int) -> list[tuple[int, int]]:
         """Broken invariants among some states: each with the first of these that breaks it."""
-        if first == last or not self.kernel.state_claims:
-            return []
-        marks = self.kernel.breaks(self.visited.rows(first, last))
-        if marks is None:
-            return []
-        found = []
-        for claim in range(len(self.kernel.state_claims)):
-            rows = np.flatnonzero(marks[:, claim // 64] & np.uint64(1 << claim % 64))
-            if len(rows):
-                found.append((claim, first + int(rows[0])))
-        return found
+        return [(claim, first + row) for claim, row in self.kernel.broken(self.visited.rows(first, last))]

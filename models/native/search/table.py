@@ -5,8 +5,6 @@ A link holds the row of the predecessor within the chunk that was expanded, and 
 chunk is stored once for all states that were found from it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np
@@ -63,11 +61,9 @@ class Rows:
 
 
 class Visited:
-    """Visited states with their parents and the steps that reached them first.
-
-    ``capacity`` states are reserved at once; memory is taken only as states come. ``front``: for rows that
-    several workers enter at the same time, the number of chunks and the rows of each (see ``merge``).
-    Raises MemoryError if not even the reservation succeeds.
+    """Visited states with their parents and the steps that reached them first. ``capacity`` states are
+    reserved at once; memory is taken as states come. ``front``: chunks, and rows of each, that workers enter
+    together (see ``merge``). Raises MemoryError if the reservation fails.
     """
 
     def __init__(
@@ -135,16 +131,6 @@ class Visited:
             middle = (low + high) // 2
             low, high = (middle, high) if self._spans[middle][0] <= number else (low, middle)
         return self._spans[low][1] + int(self.links[number]) // self.step_count
-
-    @property
-    def fresh_by_step(self) -> NDArray[np.int64]:
-        """States that each step was the first to reach."""
-        total = np.zeros(self.step_count, dtype=np.int64)
-        block = 1 << 20
-        for first in range(self.initial, self.count, block):
-            part = self.links[first : first + block] % np.uint32(self.step_count)
-            total += np.bincount(part, minlength=self.step_count)
-        return total
 
     def has_room(self, rows: int) -> bool:
         """Is there room for so many rows even if all of them are new?"""

@@ -1,7 +1,5 @@
 """Threads that share the parts of a job. Compiled code releases the interpreter lock."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -17,9 +15,8 @@ class WorkerPool:
         self._pool: ThreadPoolExecutor | None = None
 
     def each(self, count: int, job: Callable[[int], None]) -> None:
-        """Do ``job(0)`` .. ``job(count - 1)``, in any order, on all workers.
-
-        Raises the first error of a job, after all workers have ended.
+        """Do ``job(0)`` .. ``job(count - 1)``, in any order, on all workers. Raises the first error when all
+        have ended.
         """
         if self.workers == 1 or count <= 1:
             for number in range(count):

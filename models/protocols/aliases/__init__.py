@@ -1,1 +1,0 @@
-"""Aliases of collections: variants, mutants, programs."""

@@ -1,1 +1,0 @@
-"""Allocation of segments: variants, mutants, readings."""

@@ -42,7 +42,7 @@ class GrantView:
 
 def is_ended(buffer: WriteBuffer, segment: SegmentId) -> bool:
     """Whether the data node flushes a segment, or will with the next tick."""
-    info = buffer.metacache.find(segment)
+    info = buffer.metacache.segments.get(segment)
     return info is not None and info.phase is not SegmentPhase.GROWING
 
 

@@ -1,1 +1,0 @@
-"""The parts together: proxy, coordinator and consumer in one program."""

@@ -70,7 +70,7 @@ class DdlChainProgram(Program):
         self.settings = Settings(faults=scenario.faults, clock=ClockOrder.UNTIMED)
         self.oracle = OracleProcess()
         self.entries: list[Entry] = []
-        self.coordinator: tuple[RootCoord, CountedClock, SessionCalls] | None = None
+        self.coordinator: tuple[RootCoord, DdlSource, CountedClock, SessionCalls] | None = None
         self._pauses = {
             0.2: Pause("timer.ddl", scenario.reports),
             0.3: Pause("timer.dummy", scenario.dummies),
@@ -89,19 +89,19 @@ class DdlChainProgram(Program):
         clock = CountedClock(process, self._pauses)
         calls = SessionCalls(process, self.world, self.sessions)
         oracle = OracleCalls(process, self.world, self.answers, near=self.oracle if self.near else None)
+        points = CoarsePoints(process, POINTS)
+        ddl = DdlSource(oracle=oracle, preemption=points)
         ports = RootCoordPorts(
-            oracle=oracle,
+            ddl=ddl,
             sessions=calls,
             ticks=self,
             clock=clock,
-            preemption=CoarsePoints(process, POINTS),
+            preemption=points,
         )
         config = RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3)
         coordinator = RootCoord(channels=(CHANNEL,), ports=ports, config=config)
-        self.coordinator = (coordinator, clock, calls)
+        self.coordinator = (coordinator, ddl, clock, calls)
         await coordinator.start()
-        ddl = coordinator.ddl
-        assert isinstance(ddl, DdlSource)
         for place in range(self.tasks):
             process.spawn(self._come(process, ddl, background=False), f"task {place}")
         for place in range(self.jobs):
@@ -152,9 +152,7 @@ class DdlChainProgram(Program):
     def check_final(self) -> str | None:
         """Each loop has slept again after its last round, and nothing is left in the scheduler."""
         assert self.coordinator is not None
-        coordinator, clock, _ = self.coordinator
-        ddl = coordinator.ddl
-        assert isinstance(ddl, DdlSource)
+        _, ddl, clock, _ = self.coordinator
         if ddl.scheduler.heap:
             left = ", ".join(f"{task.ts} ({task.phase.value})" for task in ddl.scheduler.heap)
             return f"{FINISHED}: the scheduler still has {left}"
@@ -168,9 +166,7 @@ class DdlChainProgram(Program):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         assert self.coordinator is not None
-        coordinator, clock, calls = self.coordinator
-        ddl = coordinator.ddl
-        assert isinstance(ddl, DdlSource)
+        coordinator, ddl, clock, calls = self.coordinator
         scheduler, manager = ddl.scheduler, ddl.lock_manager
         return (
             tuple(self.entries),

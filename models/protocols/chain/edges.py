@@ -25,14 +25,14 @@ from tidemark.models.protocols.chain.program import (
     Entry,
 )
 from tidemark.models.protocols.common.calls import remote
-from tidemark.models.protocols.timetick.edges import (
+from tidemark.models.protocols.timetick.ports import ROOT_COORD
+from tidemark.models.protocols.timetick.program.edges import (
     LOGS,
     FencedSessions,
     LogEdge,
     SessionEdge,
     StreamCalls,
 )
-from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import FaultBudget, Link

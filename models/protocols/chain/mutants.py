@@ -26,9 +26,9 @@ MUTANTS = patches(
     replace(_OF_PARTS["tick-is-the-greatest-report"], on=ONE, killer=PROMISE),
     Patch(
         "one-proxy-closes-the-round",
-        at=timetick_impl.SYNC + "_is_complete",
-        old="bool(self.entries) and None not in self.entries.values()",
-        new="len([report for report in self.entries.values() if report]) > 1",
+        at=timetick_impl.SYNC + "_close_if_complete",
+        old="not self.entries or None in self.entries.values()",
+        new="len([report for report in self.entries.values() if report]) < 2",
         killer=PROMISE,
         on=Host("chain-one-write-of-two", chain),
         source="facts 4",

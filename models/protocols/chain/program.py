@@ -17,7 +17,7 @@ from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.values import AppendOutcome, DmlTask, Message
 from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStreams
-from tidemark.impl.rootcoord.root_coord import RootCoord, RootCoordParts
+from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.protocols.common.calls import remote
@@ -275,14 +275,13 @@ class ChainProgram(Program):
         sessions, ticks = self.edges_of(process)
         ddl = Source(DDL_SOURCE, self.scenario.channels, {}, self.answers)
         ports = RootCoordPorts(
-            oracle=self._oracle_of(process),
+            ddl=StubDdl(ddl),
             sessions=sessions,
             ticks=ticks,
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )
-        parts = RootCoordParts(ddl=lambda **_: StubDdl(ddl))
-        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config, parts=parts)
+        coordinator = RootCoord(channels=self.scenario.channels, ports=ports, config=config)
         process.serve("update_channel_time_tick", coordinator.update_channel_time_tick)
         self.coordinator = (coordinator, clock)
         await coordinator.start()

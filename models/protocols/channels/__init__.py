@@ -1,1 +1,0 @@
-"""A data node with several channels and a coordinator, judged by their records and objects."""

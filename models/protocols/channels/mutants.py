@@ -20,7 +20,7 @@ MUTANTS = patches(
     __name__,
     Patch(
         "positions-of-the-last-call",
-        at=f"{UPDATER}_request",
+        at=f"{UPDATER}_send",
         old="call.channel, call.position",
         new="call.channel, calls[-1].position",
         killer="checkpoint_is_durable",
@@ -30,7 +30,7 @@ MUTANTS = patches(
     ),
     Patch(
         "tail-is-left-out",
-        at=f"{UPDATER}_batches",
+        at=f"{UPDATER}_update",
         old="len(tasks), size)",
         new="len(tasks) - size + 1, size)",
         killer="a_round_sends_all",
@@ -40,7 +40,7 @@ MUTANTS = patches(
     ),
     Patch(
         "memory-pressure-takes-the-smallest",
-        at="datanode/buffer_manager.py:BufferManager._biggest",
+        at="datanode/buffer_manager.py:BufferManager.check_memory",
         old="max(",
         new="min(",
         killer="the_biggest_goes_first",
@@ -60,7 +60,7 @@ MUTANTS = patches(
     ),
     Patch(
         "greatest-start-position",
-        at="datanode/write_buffer.py:WriteBuffer._earliest_buffered",
+        at="datanode/write_buffer.py:WriteBuffer.get_checkpoint",
         old="min(",
         new="max(",
         killer="checkpoint_is_durable",
@@ -123,7 +123,7 @@ MUTANTS = patches(
     ),
     Patch(
         "resumed-flush-forgets-its-segments",
-        at=f"{SERVICE}_segments_of",
+        at=f"{SERVICE}resume",
         old="request.segments",
         new="()",
         killer="a_done_flush_is_confirmed",

@@ -355,7 +355,7 @@ class ChannelsProgram(Program):
                     return f"{A_DONE_FLUSH_IS_CONFIRMED}: {request} of {record.channel} lacks its segments"
                 buffer = node.buffers.buffers.get(record.channel)
                 told = buffer is not None and all(
-                    buffer.metacache.get(segment).phase is not SegmentPhase.GROWING
+                    buffer.metacache.segments[segment].phase is not SegmentPhase.GROWING
                     for segment in request.segments
                     if buffer.consumed.ts >= request.flush_ts
                 )

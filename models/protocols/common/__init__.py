@@ -1,1 +1,0 @@
-"""Ports of the simulated world that the programs of several protocols use."""

@@ -1,1 +1,0 @@
-"""The coordinator's own minimum: refinement, program, mutants."""

@@ -1,1 +1,0 @@
-"""Buffers of deletes: what is judged of them, and within which bounds."""

@@ -1,1 +1,0 @@
-"""Deletes: all that binds the protocol to its judges."""

@@ -1,1 +1,0 @@
-"""The dispatchers of a physical channel: variants, mutants."""

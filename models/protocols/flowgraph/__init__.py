@@ -1,1 +1,0 @@
-"""Recovery of a flow graph by positions of segments: variants, mutants."""

@@ -1,1 +1,0 @@
-"""Flush and channel checkpoint: refinement, ports, programs, driver, mutants."""

@@ -1,1 +1,0 @@
-"""Metadata in the caches of proxies: variants and mutants."""

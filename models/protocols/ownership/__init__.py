@@ -1,1 +1,0 @@
-"""What binds the ownership of a channel to the judges."""

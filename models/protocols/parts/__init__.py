@@ -1,1 +1,0 @@
-"""Reads of several channels: variants, mutants, readings."""

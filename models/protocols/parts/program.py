@@ -39,7 +39,7 @@ from tidemark.models.protocols.parts.ports import (
     Transit,
 )
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
-from tidemark.models.protocols.reads.memory import memory_of_shard
+from tidemark.models.protocols.reads.program.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation

@@ -1,1 +1,0 @@
-"""A proxy that is paused past its lease: variants, mutants."""

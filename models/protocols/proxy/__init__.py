@@ -1,1 +1,0 @@
-"""The proxy: refinement, ports, program, driver, mutants."""

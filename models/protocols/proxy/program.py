@@ -30,7 +30,7 @@ from tidemark.models.protocols.common.oracle import (
     ask_alone,
 )
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
-from tidemark.models.protocols.proxy.real_log import RealLogs
+from tidemark.models.protocols.proxy.ports.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program

@@ -1,1 +1,0 @@
-"""Queries over channels: what is judged, readings, mutants, findings."""

@@ -1,1 +1,0 @@
-"""Service time and reads: variants, mutants."""

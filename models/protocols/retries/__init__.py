@@ -1,1 +1,0 @@
-"""Retries of clients: variants, mutants, readings."""

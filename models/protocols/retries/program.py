@@ -18,8 +18,8 @@ from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.system.connection import Json, RequestRefusedError
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.meta.catalog import CLUSTER
-from tidemark.models.protocols.meta.clients import CHANNEL, ClientProgram
+from tidemark.models.protocols.meta.program.catalog import CLUSTER
+from tidemark.models.protocols.meta.program.clients import CHANNEL, ClientProgram
 from tidemark.models.protocols.meta.refinement import NAME
 from tidemark.models.protocols.retries.refinement import RequestView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram, frozen, thawed

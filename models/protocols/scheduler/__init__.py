@@ -1,1 +1,0 @@
-"""The scheduler of a proxy: its manifest, its program and its mutants."""

@@ -1,1 +1,0 @@
-"""Segments at a query node: variants, mutants."""

@@ -1,1 +1,0 @@
-"""Sessions under leases and the coordinator that follows them: variants and mutants."""

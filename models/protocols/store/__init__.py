@@ -1,1 +1,0 @@
-"""Stores: refinement, programs over the real adapters, a gateway of etcd, mutants."""

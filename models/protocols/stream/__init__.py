@@ -1,1 +1,0 @@
-"""The message stream of one channel: variants, mutants."""

@@ -1,1 +1,0 @@
-"""The time tick: refinement, ports, program, driver, mutants."""

@@ -1,13 +1,13 @@
 """What the time tick assumes of oracle, proxies, DDL source and sessions, in its own words."""
 
 from tidemark.models.composition.reading import Reading
-from tidemark.models.protocols.timetick.mutants.recovery import FollowsSessions
 from tidemark.models.protocols.tso.readings import AnswerOfACall
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import all_of, exists, forall, implies
 from tidemark.spec.proxy import Proxy
 from tidemark.spec.sessions import Sessions
 from tidemark.spec.timetick import TimeTick
+from tidemark.spec.timetick.variants.recovery import FollowsSessions
 
 
 class StampOfTheOracle(AnswerOfACall, user=TimeTick, action="stamp", ts=TimeTick.Ts):

@@ -1,1 +1,0 @@
-"""Transactions in the log of a streaming node."""

@@ -1,1 +1,0 @@
-"""The oracle: refinement, ports, programs, driver, mutants."""

@@ -20,34 +20,14 @@ from tidemark.models.simulation.loop.lane import LANE, Lane, LaneHandle, LaneTas
 from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.spinning import SPIN, WAITING, spins
 
-_REFUSED = (
-    "sock_recv",
-    "sock_recv_into",
-    "sock_sendall",
-    "sock_connect",
-    "sock_accept",
-    "sock_sendfile",
-    "sendfile",
-    "start_tls",
-    "getaddrinfo",
-    "getnameinfo",
-    "create_connection",
-    "create_server",
-    "create_unix_connection",
-    "create_unix_server",
-    "create_datagram_endpoint",
-    "connect_accepted_socket",
-    "connect_read_pipe",
-    "connect_write_pipe",
-    "subprocess_shell",
-    "subprocess_exec",
-    "add_reader",
-    "add_writer",
-    "add_signal_handler",
-    "run_forever",
-    "run_until_complete",
+_REAL = ("sock_", "sendfile", "start_tls", "getaddrinfo", "getnameinfo", "connect_", "subprocess_", "add_")
+_REFUSED = tuple(
+    name
+    for name in dir(asyncio.AbstractEventLoop)
+    if name.startswith((*_REAL, "run_forever", "run_until_complete", "create_"))
+    and name not in ("create_task", "create_future")
 )
-
+"""Methods that belong to the real world."""
 
 _SHIELD = asyncio.shield.__code__
 
@@ -61,17 +41,11 @@ def _fresh() -> dict[str, object]:
 
 
 class ControlledLoop(asyncio.BaseEventLoop):
-    """An event loop whose callbacks wait in lanes until the next event is picked.
-
-    Attributes:
-        current: the lane whose code runs now.
-        clock_bit: bit that stands for the common clock in footprints; 0 when each process has its own.
-        reads: objects that the present step has read so far.
-        writes: objects that the present step has written so far.
-        cancelled: a callback was cancelled, which may be among the ready ones.
-        complaints: what asyncio's exception handler was told, and misuse that the program might swallow.
-        clock_read: the program has asked what time it is.
-        start_thread: starts a function with arguments in an executor; None: executors are refused.
+    """An event loop whose callbacks wait in lanes until the next event is picked. ``current``: the lane whose
+    code runs now. ``clock_bit``: of the common clock in footprints; 0 when each process has its own.
+    ``reads``, ``writes``: objects of the present step. ``cancelled``: a callback was, which may be ready.
+    ``complaints``: what the exception handler was told, and misuse that the program might swallow.
+    ``start_thread``: None refuses executors.
     """
 
     current: Lane

@@ -30,15 +30,8 @@ def made_by(
     name: str | None,
     context: contextvars.Context | None,
 ) -> "asyncio.Task[Any]":
-    """Return the task that a factory makes, with a name that is a function of the history of its process.
-
-    Args:
-        factory: what the program has set.
-        loop: the running loop.
-        coroutine: what the task runs.
-        lane: its process.
-        name: the name that the program has given to the task, if any.
-        context: the context that the program has given to it, if any.
+    """Return the task that a factory of the program makes. Without a ``name`` of the program its name is a
+    function of the history of its process, ``lane``.
     """
     number = len(lane.tasks) + 1
     with _numbered(loop, number):

@@ -8,9 +8,7 @@ T = TypeVar("T")
 
 
 def settle(future: "asyncio.Future[T]", effect: Callable[[], T]) -> None:
-    """Perform an effect and give its result or its error to a future that may have been cancelled
-    meanwhile.
-    """
+    """Perform an effect and give its result or error to a future that may have been cancelled meanwhile."""
     try:
         result = effect()
     except Exception as error:  # noqa: BLE001  # whatever the effect raises belongs to the waiting code

@@ -28,10 +28,8 @@ class History:
         self._digest = hashlib.blake2b(digest_size=16)
 
     def ran(self, handle: asyncio.Handle) -> None:
-        """Add a callback that runs now.
-
-        The number of its task tells nothing new of deterministic code. It shows where a set was iterated
-        whose order depends on addresses.
+        """Add a callback that runs now. The number of its task tells nothing new of deterministic code: it
+        shows where a set was iterated whose order depends on addresses.
         """
         task = getattr(handle._callback, "__self__", None)  # type: ignore[attr-defined]  # noqa: SLF001
         number = task.number if isinstance(task, LaneTask) else 0
@@ -55,11 +53,8 @@ def identity(handle: asyncio.Handle) -> str:
 
 
 def state_after(world: "Environment", *, timed: bool) -> bytes:
-    """Return a digest of the histories of all processes and of what the loop holds.
-
-    Args:
-        world: the execution.
-        timed: code looks at the clock, or the order of timers depends on it.
+    """Return a digest of the histories of all processes and of what the loop holds. ``timed``: code looks at
+    the clock, or the order of timers depends on it.
     """
     lanes = tuple(_lane_state(lane, timed=timed) for lane in world.lanes.values())
     state: Hashable = (lanes, tuple(world.events), tuple(world.budget.values()))

@@ -8,6 +8,7 @@ import types
 import weakref
 from collections import deque
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import KW_ONLY, dataclass, field
 from enum import Enum
 from typing import Any, Protocol
 
@@ -35,47 +36,28 @@ class Carried(Protocol):
     answer: str
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Event:
-    """One thing that may happen next.
-
-    Attributes:
-        label: name, the same in every execution that has the same history of the process concerned.
-        lane: the lane whose code runs when the event fires.
-        fire: what happens. Runs with the lane of the event as the current one.
-        fault: whether firing spends a fault budget.
-        owner: name of the task that waits for it, where one does.
-        message: the message that is delivered, answered or lost, where it is one.
+    """One thing that may happen next. ``label``: the same in every execution with the same history of the
+    process concerned. ``fire`` runs with ``lane`` as the current one. ``fault``: firing spends a budget.
+    ``owner``: name of the task that waits for it. ``message``: what is delivered, answered or lost.
     """
 
-    __slots__ = ("fault", "fire", "label", "lane", "message", "owner")
-
-    def __init__(
-        self,
-        label: str,
-        lane: "Lane",
-        fire: Callable[[], None],
-        *,
-        fault: bool = False,
-        owner: str = "",
-        message: "Carried | None" = None,
-    ) -> None:
-        self.label = label
-        self.lane = lane
-        self.fire = fire
-        self.fault = fault
-        self.owner = owner
-        self.message = message
+    label: str
+    lane: "Lane"
+    fire: Callable[[], None]
+    _: KW_ONLY
+    fault: bool = False
+    owner: str = ""
+    message: "Carried | None" = None
 
     def __repr__(self) -> str:
         return f"Event({self.label!r})"
 
 
 class LaneHandle(asyncio.Handle):
-    """A callback that is ready. It keeps no trace of where it was scheduled: there is no debug mode.
-
-    Attributes:
-        serial: how many callbacks of its process were scheduled before it, and one more; set where a history
-            is recorded.
+    """A ready callback, without a trace of where it was scheduled. ``serial``: its number among those of its
+    process, where a history is recorded.
     """
 
     __slots__ = ("serial",)
@@ -108,10 +90,8 @@ _apart = itertools.count()
 
 
 class LaneTask(asyncio.Task[Any]):
-    """A task whose hash is its number in its lane.
-
-    Sets of tasks, as ``asyncio.wait`` returns them and ``TaskGroup`` keeps them, then have the same order in
-    every execution with the same history. By default it would depend on addresses in memory.
+    """A task whose hash is its number in its lane: sets of tasks (``asyncio.wait``, ``TaskGroup``) have the
+    same order in every execution with the same history, and not that of addresses.
     """
 
     number = 0
@@ -160,6 +140,7 @@ class Record(Protocol):
         """Return 16 bytes that stand for the history so far."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Lane:
     """The execution state of one incarnation of a process.
 
@@ -177,56 +158,33 @@ class Lane:
             looked at; None if it has to be looked at.
     """
 
-    __slots__ = (
-        "alive",
-        "asyncgens",
-        "begun",
-        "bit",
-        "calls",
-        "clock",
-        "counter",
-        "daemon",
-        "ending",
-        "history",
-        "incarnation",
-        "left_behind",
-        "main",
-        "name",
-        "positions",
-        "ready",
-        "scheduled",
-        "shielded",
-        "starters",
-        "tasks",
-        "timers",
-        "title",
-        "turn",
-    )
+    name: str
+    _: KW_ONLY
+    incarnation: int
+    bit: int
+    daemon: bool
+    clock: float
+    title: str = ""
+    alive: bool = True
+    counter: int = 0
+    ready: deque[asyncio.Handle] = field(default_factory=deque)
+    tasks: list[asyncio.Task[Any]] = field(default_factory=list)
+    timers: list[LaneTimer] = field(default_factory=list)
+    calls: dict[str, Callable[[], None]] = field(default_factory=dict)
+    asyncgens: list[object] = field(default_factory=list)
+    begun: list[weakref.ref[AsyncGenerator[Any, Any]]] = field(default_factory=list)
+    main: asyncio.Task[Any] | None = None
+    turn: Event | None = None
+    ending: Ending = Ending.NO
+    left_behind: tuple[str, ...] = ()
+    history: Record | None = None
+    scheduled: int = 0
+    shielded: set[int] = field(default_factory=set)
+    starters: dict[int, asyncio.Task[Any] | None] = field(default_factory=dict)
+    positions: bytes | None = None
 
-    def __init__(self, name: str, *, incarnation: int, bit: int, daemon: bool, clock: float) -> None:
-        self.name = name
-        self.incarnation = incarnation
-        self.title = name if incarnation == 1 else f"{name}@{incarnation}"
-        self.bit = bit
-        self.daemon = daemon
-        self.alive = True
-        self.clock = clock
-        self.counter = 0
-        self.ready: deque[asyncio.Handle] = deque()
-        self.tasks: list[asyncio.Task[Any]] = []
-        self.timers: list[LaneTimer] = []
-        self.calls: dict[str, Callable[[], None]] = {}
-        self.asyncgens: list[object] = []
-        self.begun: list[weakref.ref[AsyncGenerator[Any, Any]]] = []
-        self.main: asyncio.Task[Any] | None = None
-        self.turn: Event | None = None
-        self.ending = Ending.NO
-        self.left_behind: tuple[str, ...] = ()
-        self.history: Record | None = None
-        self.scheduled = 0
-        self.shielded: set[int] = set()
-        self.starters: dict[int, asyncio.Task[Any] | None] = {}
-        self.positions: bytes | None = None
+    def __post_init__(self) -> None:
+        self.title = self.name if self.incarnation == 1 else f"{self.name}@{self.incarnation}"
 
     def forget_cancelled(self) -> None:
         """Take callbacks that were cancelled out of the queue: they are no step."""
@@ -235,10 +193,8 @@ class Lane:
 
     def out_of_reach(self, task: "asyncio.Task[Any] | None") -> bool:
         """Tell whether a shield keeps cancellations from a task: from the one that it was put over, and from
-        those that this one starts, for as long as it runs.
-
-        ``asyncio.shield`` hands out a future, which is what a cancelled waiter cancels. Only the program
-        itself can cancel the task inside: by a handle that it has kept, or by a wait without a shield.
+        those that this one starts. A cancelled waiter cancels the future that ``asyncio.shield`` hands out;
+        only the program itself can cancel the task inside.
         """
         while task is not None and id(task) not in self.shielded:
             task = self.starters.get(id(task))

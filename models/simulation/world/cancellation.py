@@ -34,14 +34,9 @@ def title_of(task: "asyncio.Task[Any]", lane: Lane) -> str:
 
 
 def wind_up(lane: Lane, drain: Callable[[Lane], None] | None) -> None:
-    """End a process whose main task has ended, as ``asyncio.run`` does.
-
-    asyncio runs one more pass of its loop, in which it learns that the main task has ended, and then cancels
-    all tasks that are left.
-
-    Args:
-        lane: the process after a step.
-        drain: runs it until nothing is ready, where that is one step.
+    """End a process whose main task has ended, as ``asyncio.run`` does: after one more pass of the loop, in
+    which it learns that the main task has ended, all tasks that are left are cancelled. ``drain`` runs the
+    process until nothing is ready, where that is one step.
     """
     main = lane.main
     if main is None or not main.done():

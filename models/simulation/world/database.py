@@ -26,12 +26,8 @@ _MEMORY = "/dev/shm"  # noqa: S108  # a folder in memory, where there is one
 
 
 class DatabaseFile:
-    """One SQLite file that connections of several processes share.
-
-    Args:
-        world: the world of the execution.
-        name: of the file, in observations.
-        changed: told of each task whose transaction has changed the file, and of what was committed before.
+    """One SQLite file that connections of several processes share. ``changed`` is told of each task whose
+    transaction has changed the file, and of what was committed before.
     """
 
     def __init__(
@@ -63,7 +59,7 @@ class DatabaseFile:
     def directly(self) -> Iterator["DirectDatabase"]:
         """A connection without steps, for what is done before the program begins."""
         with outside():
-            database = DirectDatabase(self._connect())
+            database = DirectDatabase(self.opened())
             try:
                 yield database
             finally:
@@ -84,12 +80,8 @@ class DatabaseFile:
         return self._kept if self._kept is not None else self.copy()
 
     def look(self, task: str, *, wrote: bool, forces: bool) -> None:
-        """Look whether something was committed.
-
-        Args:
-            task: who has done it.
-            wrote: its transaction has written, if only what was there before.
-            forces: a commit is forced to the disk.
+        """Look whether something was committed by a task. ``wrote``: its transaction has written, if only
+        what was there before. ``forces``: a commit is forced to the disk.
         """
         assert self._observer is not None
         (version,) = self._observer.execute("PRAGMA data_version").fetchone()
@@ -106,7 +98,7 @@ class DatabaseFile:
 
     def _observe(self) -> None:
         with outside():
-            self._observer = self._connect()
+            self._observer = self.opened()
             (self._version,) = self._observer.execute("PRAGMA data_version").fetchone()
 
     def released(self) -> None:
@@ -155,7 +147,7 @@ class DatabaseFile:
             self._close()
             for file in self._folder.iterdir():
                 file.unlink()
-            again = self._connect()
+            again = self.opened()
             self.forced().backup(again)
             again.close()
             self._observe()
@@ -185,12 +177,13 @@ class DatabaseFile:
             self._observer.close()
             self._observer = None
 
-    def _connect(self) -> sqlite3.Connection:
+    def opened(self) -> sqlite3.Connection:
+        """A real connection."""
         return sqlite3.connect(self.path, isolation_level=None, timeout=0, check_same_thread=False)
 
     def _copied(self) -> sqlite3.Connection:
         with outside():
-            source, copy = self._connect(), sqlite3.connect(":memory:", isolation_level=None)
+            source, copy = self.opened(), sqlite3.connect(":memory:", isolation_level=None)
             source.backup(copy)
             source.close()
             return copy
@@ -270,9 +263,7 @@ class DatabaseConnection:
     def _run(self, statement: str, values: Sequence[Any]) -> list[tuple[Any, ...]]:
         with outside():
             if self.connection is None:
-                self.connection = sqlite3.connect(
-                    self._file.path, isolation_level=None, timeout=0, check_same_thread=False
-                )
+                self.connection = self._file.opened()
             if not self.in_transaction:
                 self._file.copy()
             return self.connection.execute(statement, values).fetchall()
@@ -309,10 +300,9 @@ class DatabaseSnapshot(DirectDatabase):
 
 
 class outside:  # noqa: N801  # reads as what it says
-    """``with outside():`` the world itself, not the program in it, uses the machine.
-
-    No generator: those end with an exception that is handled, which leaves its trace in the frame of the
-    coroutine that is running, and would tell equal states apart.
+    """``with outside():`` the world itself, not the program in it, uses the machine. A generator would leave
+    the trace of its last exception in the frame of the coroutine that is running, and tell equal states
+    apart.
     """
 
     def __enter__(self) -> None:

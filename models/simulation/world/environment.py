@@ -44,9 +44,7 @@ class Environment:
         return lane
 
     def spend(self, kind: FaultKind) -> None:
-        """Take one fault from its budget. Faults under one budget depend on each other through the
-        counter.
-        """
+        """Take one fault from its budget. Faults under one budget depend on each other."""
         self.budget[kind] -= 1
         self.loop.writes |= self.interner.bit(f"budget {kind.value}")
 

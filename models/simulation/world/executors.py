@@ -25,14 +25,8 @@ def start_thread(
     *,
     executor: object,
 ) -> "asyncio.Future[Any]":
-    """Add the step that runs a function, and return the future of its result.
-
-    Args:
-        events: what may happen next; the step is added to it, and takes itself out.
-        loop: the loop that hears of the result, with the caller's process as the current one.
-        function: what runs.
-        arguments: its arguments.
-        executor: the executor that was named; None for the one of the loop.
+    """Add the step that runs a function to ``events``, and return the future of its result, of which the
+    current process of the loop hears. ``executor``: None for that of the loop.
     """
     if isinstance(executor, ProcessPoolExecutor):
         raise loop.refusal("run_in_executor with another process")

@@ -47,8 +47,8 @@ class Change(NamedTuple):
 
 
 class Naming(NamedTuple):
-    """One change of the names in a directory: ``old`` is gone, ``new`` stands for the inode. One may be
-    missing: a file is created, or deleted.
+    """One change of the names in a directory: ``old`` is gone, ``new`` stands for the inode; None if a file
+    is created, or deleted.
     """
 
     old: str | None
@@ -64,13 +64,9 @@ class Image(NamedTuple):
 
 
 class FileSystem:
-    """The files of one machine. Processes on it reach them through ``operations``.
-
-    Args:
-        world: the world of the execution.
-        name: of the machine.
-        roots: directories that are there from the start.
-        changed: told of each operation that has changed something: the task, and what was there before.
+    """The files of one machine; its processes reach them through ``operations``. ``roots``: directories that
+    are there from the start. ``changed`` is told of each operation that has changed something: the task, and
+    what was there before.
     """
 
     def __init__(

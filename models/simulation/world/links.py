@@ -5,8 +5,6 @@ one, and from that of all messages together if there is one. The last two bind f
 of messages that have nothing else in common, so that such faults write a common object.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Hashable
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import replace
 from typing import Any
 
 from tidemark.models.simulation.errors import CallTimeoutError, CallUnavailableError, ProgramError
@@ -44,23 +45,16 @@ class Network:
         self._links.clear()
 
     def _check_links(self) -> None:
-        """Complain about links of processes that do not exist. They all exist when the first message is
-        sent.
-        """
+        """Complain about links of processes that do not exist when the first message is sent."""
         self._checked = True
         for name in self._links.names():
             if name not in self._world.lanes:
                 known = ", ".join(sorted(self._world.lanes)) or "none"
                 raise ProgramError(f"a link names no process: {name!r}; the processes are: {known}")
 
-    def order_link(self, source: str, destination: str) -> None:
-        """Deliver the messages from one process to another one in the order of sending."""
-        self._links.order((source, destination))
-
     def in_flight(self) -> dict[str, tuple[str, str, tuple[Any, ...], str]]:
-        """Return each message that is not gone: object name -> (destination, method, arguments, state).
-
-        The keys are names of mediated objects, so that the result may be part of an observation.
+        """Return each message that is not gone: (destination, method, arguments, state) by the name of its
+        mediated object, so that the result may be part of an observation.
         """
         return {
             f"message {title}": (message.destination, message.method, message.arguments, message.state)
@@ -249,11 +243,7 @@ class Network:
     def _duplicate(self, message: Message) -> None:
         message.copies += 1
         title = f"{message.title} again" + (f" {message.copies}" if message.copies > 1 else "")
-        again = Message(
-            message.sender, message.destination, message.method, message.arguments, None, title=title
-        )
-        again.copy = True
-        again.expects_reply = message.expects_reply
+        again = replace(message, waiting=None, title=title, copy=True, copies=0, bit=0, events=[])
         self._enter(again, behind=message)
 
     def _handle(self, message: Message) -> None:

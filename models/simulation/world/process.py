@@ -1,7 +1,5 @@
 """What the code of a simulated process is given: its door to the world."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any, Protocol
 
@@ -38,9 +36,8 @@ class Surroundings(Protocol):
 
 
 class Process:
-    """One incarnation of a process, as its own code sees it.
-
-    Tasks, sleeps, locks, events, queues, conditions, timeouts and task groups are those of asyncio.
+    """One incarnation of a process, as its own code sees it; tasks, sleeps, locks and queues are those of
+    asyncio.
     """
 
     __slots__ = ("_lane", "_world")
@@ -82,11 +79,9 @@ class Process:
         self._world.network.serve(self._lane, method, handler)
 
     async def call(self, destination: str, method: str, *arguments: Any) -> Any:
-        """Call a method of another process and wait for the answer.
-
-        Raises:
-            CallTimeoutError: request or reply was lost or delayed; the request may take effect all the same.
-            CallUnavailableError: the destination is down, or went down while it handled the request.
+        """Call a method of another process and wait for the answer. Raises CallTimeoutError: request or reply
+        was lost or delayed, and may take effect all the same; CallUnavailableError: the destination is or
+        went down.
         """
         return await self._world.network.call(self._world.caller, destination, method, arguments)
 

@@ -36,12 +36,8 @@ class Orphan(NamedTuple):
 
 
 class Store:
-    """A durable map that several processes share.
-
-    Args:
-        world: the world of the execution.
-        name: name of the store.
-        remote: an operation under way takes effect even if the process that began it crashes meanwhile.
+    """A durable map that several processes share. ``remote``: an operation under way takes effect even if the
+    process that began it crashes meanwhile.
     """
 
     def __init__(self, world: Environment, name: str, *, remote: bool) -> None:
@@ -69,11 +65,8 @@ class Store:
         return f"store {self._name}/{key}"
 
     async def put(self, key: str, value: Any) -> None:
-        """Store a value under a key.
-
-        Raises:
-            StorageFailedError: it had no effect, or a part of the value is under the key.
-            StorageUnknownError: it took effect, but that is not known.
+        """Store a value under a key. Raises StorageFailedError: it had no effect, or left a part of the
+        value; StorageUnknownError: it took effect, but that is not known.
         """
         kept = isolate(value)
 
@@ -82,20 +75,6 @@ class Store:
             self._content[key] = what
 
         await self._perform(f"put {self._name}/{key}", lambda: write(kept), tear=lambda: write(TORN))
-
-    async def put_if_absent(self, key: str, value: Any) -> bool:
-        """Store a value unless the key exists. Return whether it was stored."""
-        kept = isolate(value)
-
-        def effect() -> bool:
-            if key in self._content:
-                self._world.touch(reads=self._bit(key))
-                return False
-            self._world.touch(writes=self._bit(key) | self._keys_bit)
-            self._content[key] = kept
-            return True
-
-        return await self._perform(f"put-if-absent {self._name}/{key}", effect)
 
     async def get(self, key: str) -> Any:
         """Return the value under a key, or None."""
@@ -132,13 +111,8 @@ class Store:
         keys: Sequence[str],
         remote: bool | None = None,
     ) -> T:
-        """Read and write some keys in one step, as a compare-and-swap does. Return what ``change`` returns.
-
-        Args:
-            title: what it does, in words.
-            change: is given the content; puts immutable values into it, and only under ``keys``.
-            keys: what it may read or write.
-            remote: as for the store, for this one operation.
+        """Read and write some ``keys`` in one step, as a compare-and-swap does. Return what ``change``
+        returns: it is given the content, and puts immutable values into it. ``remote``: as for the store.
         """
         bits = self._keys_bit
         for key in keys:
@@ -178,33 +152,24 @@ class Store:
             clear()
             settle(future, effect)
 
-        def fail() -> None:
-            self._spend(FaultKind.STORAGE_FAILURE)
-            clear()
-            if not future.done():
-                future.set_exception(StorageFailedError(f"{title} failed"))
+        def offer(kind: FaultKind, verb: str, error: OSError, part: Callable[[], object] | None) -> None:
+            def fire() -> None:
+                self._spend(kind)
+                clear()
+                if part is not None:
+                    part()
+                if not future.done():
+                    future.set_exception(error)
 
-        def unknown() -> None:
-            self._spend(FaultKind.STORAGE_LOST_ACK)
-            clear()
-            effect()
-            if not future.done():
-                future.set_exception(StorageUnknownError(f"the outcome of {title} is unknown"))
-
-        def torn() -> None:
-            self._spend(FaultKind.STORAGE_TORN)
-            clear()
-            if tear is not None:
-                tear()
-            if not future.done():
-                future.set_exception(StorageFailedError(f"{title} failed half-way"))
+            self._offer_fault(kind, f"{verb} {label}", lane, fire)
 
         self._orphans.append(orphan)
         world.events[label] = Event(label, lane, done)
-        self._offer_fault(FaultKind.STORAGE_FAILURE, f"fail {label}", lane, fail)
-        self._offer_fault(FaultKind.STORAGE_LOST_ACK, f"unknown {label}", lane, unknown)
+        offer(FaultKind.STORAGE_FAILURE, "fail", StorageFailedError(f"{title} failed"), None)
+        unknown = StorageUnknownError(f"the outcome of {title} is unknown")
+        offer(FaultKind.STORAGE_LOST_ACK, "unknown", unknown, effect)
         if tear is not None:
-            self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", lane, torn)
+            offer(FaultKind.STORAGE_TORN, "tear", StorageFailedError(f"{title} failed half-way"), tear)
         return await future
 
     def _offer_fault(self, kind: FaultKind, label: str, lane: Lane, action: Callable[[], None]) -> None:
@@ -220,9 +185,7 @@ class Store:
                 del world.faults[label]
 
     def caller_died(self, lane: Lane) -> None:
-        """Let what a dead process began in a remote store take effect at any later time; forget it
-        otherwise.
-        """
+        """Let what a dead process began in a remote store take effect later; forget it otherwise."""
         orphans = [orphan for orphan in self._orphans if orphan.lane is lane]
         self._orphans = [orphan for orphan in self._orphans if orphan.lane is not lane]
         for _, label, effect, tear in (orphan[:4] for orphan in orphans if orphan.remote):
@@ -297,9 +260,7 @@ class Disk:
         await self._world.operation("sync", effect)
 
     def crash_outcomes(self) -> list[tuple[str, Callable[[], None]]]:
-        """Return what a crash may leave behind: every prefix of the unsynced records, the last one torn or
-        whole.
-        """
+        """Return what a crash may leave: every prefix of the unsynced records, the last one torn or whole."""
         volatile = len(self._records) - self._synced
         if not volatile:
             return []

@@ -78,15 +78,10 @@ class World(Environment):
         restarts: bool = True,
         ends_with_main: bool = False,
     ) -> None:
-        """Add a process.
-
-        Args:
-            name: unique name; also its address in the network.
-            main: builds the process and runs it. Called again, with a new ``Process``, when it restarts.
-            daemon: it may wait forever. The main coroutine of any other process must end.
-            restarts: a crashed incarnation may be followed by a new one.
-            ends_with_main: when its main coroutine has ended, its other tasks are cancelled, as
-                ``asyncio.run`` does.
+        """Add a process with a unique name, its address in the network. ``main`` builds and runs it, with a
+        new ``Process`` after each restart. ``daemon``: it may wait forever; the main coroutine of any other
+        process must end. ``restarts``: a new incarnation may follow a crash. ``ends_with_main``: its other
+        tasks are then cancelled, as by ``asyncio.run``.
         """
         if name in self._definitions:
             raise ProgramError(f"process {name!r} is defined twice: give each process its own name")
@@ -94,9 +89,7 @@ class World(Environment):
         self._spawn(name, incarnation=1)
 
     def store(self, name: str, *, remote: bool = True) -> Store:
-        """Return the shared durable store of that name. An operation under way outlives a crash if it is
-        remote.
-        """
+        """Return the shared durable store of that name. If ``remote``, an operation outlives a crash."""
         known = self._stores.get(name)
         if known is None:
             known = self._stores[name] = Store(self, name, remote=remote)
@@ -110,9 +103,7 @@ class World(Environment):
         return known
 
     def attach(self, medium: Medium, *, machine: str | None) -> None:
-        """Add a medium. When the process ``machine`` crashes, the power of the medium fails; None: it never
-        does, and processes only come and go.
-        """
+        """Add a medium, whose power fails when the process ``machine`` crashes; None: it never fails."""
         self._media.append((machine, medium))
 
     def _spawn(self, name: str, *, incarnation: int) -> None:
@@ -151,9 +142,8 @@ class World(Environment):
                 self.drain(lane)
 
     def enabled(self) -> list[Event]:
-        """Return what may happen next: the oldest ordinary event first, faults last.
-
-        The first one is the default choice, so that a run without deviations is a natural one.
+        """Return what may happen next: the oldest ordinary event first, faults last. The first one is the
+        default choice, so that a run without deviations is a natural one.
         """
         found: list[Event] = []
         timed = False

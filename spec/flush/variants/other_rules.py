@@ -1,6 +1,7 @@
 """Hazards that are decided in pairs: with and without the assumption that makes them harmless.
 
 These are instances of the manifest with their own expected verdicts; the half that holds is a result, too.
+The last ones read a sentence of a seed in another way.
 """
 
 from tidemark.spec.flush import Flush
@@ -152,3 +153,50 @@ class FaultsForEver(Flush):
     def fault(s):
         """Faults are not counted, so that no bound ends them."""
         s.faults = 0
+
+
+class NotStrict(Flush):
+    """Reset by a checkpoint at or above flushTs."""
+
+    STRICT = False
+
+
+class NoInFlight(Flush):
+    """Seed 001's GetCheckpoint: rows in flight do not count."""
+
+    IN_FLIGHT = False
+
+
+class NoInFlightNotStrict(Flush):
+    """Seed 001's GetCheckpoint, reset at or above."""
+
+    IN_FLIGHT = False
+    STRICT = False
+
+
+class Inclusive(Flush):
+    """Start positions include their row."""
+
+    INCLUSIVE = True
+
+
+class InclusiveNotStrict(Flush):
+    """Start positions include their row, reset at or above."""
+
+    INCLUSIVE = True
+    STRICT = False
+
+
+class InclusiveNoInFlight(Flush):
+    """Start positions include their row, rows in flight do not count."""
+
+    INCLUSIVE = True
+    IN_FLIGHT = False
+
+
+class InclusiveNoInFlightNotStrict(Flush):
+    """All three at once."""
+
+    INCLUSIVE = True
+    IN_FLIGHT = False
+    STRICT = False

@@ -1,1 +1,0 @@
-"""Specifications other than the base: finer steps, other rules, larger pictures."""

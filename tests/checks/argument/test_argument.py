@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import io
 from typing import Any
 
@@ -10,10 +11,13 @@ from rich.console import Console
 
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
+from tidemark.checks.argument.table import BOUNDED, LivenessRow, assumptions, assumptions_text, liveness
 from tidemark.checks.report.argument_tree import argument_dot, argument_tree
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
-from tidemark.models.manifest import Manifest, parse
+from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files, parse
+from tidemark.models.rooms import ROOT
+from tidemark.spec.language.protocol import resolve
 
 _TOWERS = "tests.protocols.towers"
 _BELOW = f"{_TOWERS}:Below"
@@ -301,3 +305,84 @@ def test_what_a_variant_does_without_is_proved_of_all_claims_of_it(proof: dict[s
     (found,) = (one for one in Argument([above, _below()]).reliances("above") if one.of_variant)
     assert (says in found.problem) if says else (found.problem == "")
     assert found.support == ("" if says else "in-steps-any-size")
+
+
+@pytest.fixture(scope="module")
+def manifests() -> dict[str, Manifest]:
+    return {one.name: one for one in map(load, manifest_files())}
+
+
+@pytest.fixture(scope="module")
+def rows(manifests: dict[str, Manifest]) -> dict[str, LivenessRow]:
+    return {row.claim: row for row in liveness(manifests.values())}
+
+
+@pytest.mark.proof
+def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str, LivenessRow]) -> None:
+    for row in rows.values():
+        if not row.proofs:
+            assert row.instances, row.claim
+            assert row.reason, f"{row.claim}: its docstring says nothing of {BOUNDED!r}"
+
+
+@pytest.mark.proof
+def test_no_docstring_denies_what_is_proved(
+    rows: dict[str, LivenessRow], manifests: dict[str, Manifest]
+) -> None:
+    for row in rows.values():
+        if row.proofs:
+            name, _, method = row.claim.partition(".")
+            protocol = resolve(manifests[name].protocol)
+            assert BOUNDED not in (inspect.getdoc(getattr(protocol, method)) or ""), row.claim
+
+
+@pytest.mark.proof
+def test_it_says_of_which_runs(rows: dict[str, LivenessRow]) -> None:
+    assert rows["meta.a_change_ends"].finitely == ("faults",)
+    assert rows["meta.a_request_ends"].finitely == ()
+
+
+@pytest.mark.proof
+def test_a_variant_proves_nothing_of_the_protocol(manifests: dict[str, Manifest]) -> None:
+    retries = manifests["retries"]
+    claim = "retries.a_retry_ends"
+    assert [row.proofs for row in liveness([retries])] == [("retries-any-size",)]
+    moved = [entry.model_copy(update={"protocol": f"{entry.protocol}Variant"}) for entry in retries.proof]
+    (row,) = liveness([retries.model_copy(update={"proof": tuple(moved)})])
+    assert row.claim == claim
+    assert not row.proofs
+
+
+@pytest.mark.proof
+def test_an_entry_that_must_fail_proves_nothing(manifests: dict[str, Manifest]) -> None:
+    retries = manifests["retries"]
+    refuted = Expectation(every=Expected.REFUTED)
+    entries = [entry.model_copy(update={"expect": refuted}) for entry in retries.proof]
+    (row,) = liveness([retries.model_copy(update={"proof": tuple(entries)})])
+    assert not row.proofs
+    assert retries.properties[Kind.LEADS_TO] == (row.claim,)
+
+
+@pytest.fixture(scope="module")
+def argument() -> Argument:
+    return Argument(load(path) for path in manifest_files())
+
+
+def test_the_document_shows_the_table(argument: Argument) -> None:
+    assert f"\n{assumptions_text(argument)}\n" in (ROOT / "docs" / "assumptions.md").read_text(
+        encoding="utf-8"
+    )
+
+
+def test_each_option_that_assumes_something_has_a_row(argument: Argument) -> None:
+    rows = {(row.protocol, row.assumption): row for row in assumptions(argument)}
+    for name in argument.manifests:
+        for option in argument.spec(name).environment:
+            assert rows[name, f"`{option}`"].known.startswith("needed: `")
+
+
+def test_the_rows_of_one_protocol_are_a_part_of_all(argument: Argument) -> None:
+    own = assumptions(argument, ("timetick",))
+    assert {row.protocol for row in own} == {"timetick"}
+    assert [row for row in assumptions(argument) if row.protocol == "timetick"] == own
+    assert any(row.known == "derived: `timetick-takes-over-any-size` is without it" for row in own)

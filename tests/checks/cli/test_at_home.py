@@ -17,17 +17,14 @@ import pytest
 import typer
 
 from tests.checks.cli.test_mistakes import WHOLE, folder_with, start
-from tests.checks.gate.test_gate import instead, judged
-from tests.checks.gate.toy import FORWARD, trace
+from tests.checks.gate.test_reports import red
+from tests.checks.gate.toy import FORWARD
 from tidemark.checks.cli import app as cli
 from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import State
 from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_files
-from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.installed import install_command
-from tidemark.checks.verdicts.verdict import refuted
-from tidemark.models.manifest import Tier
 from tidemark.models.rooms import ROOT
 
 ALL_GREEN = ExitCode.AS_EXPECTED
@@ -255,13 +252,7 @@ class TestDoctorAfterAnInstall:
 
 
 def test_sarif_has_each_failure_at_its_line(tmp_path):
-    def no(subject):
-        return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
-
-    def missing(entry, context):
-        raise MissingToolError("no Z3", remedy="install it")
-
-    result = judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no), prove=missing)
+    result = red(tmp_path)
     write_files(result, build=tmp_path)
     (run,) = json.loads((tmp_path / SARIF).read_text(encoding="utf-8"))["runs"]
     by_rule = {one["ruleId"]: one for one in run["results"]}

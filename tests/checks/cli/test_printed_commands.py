@@ -60,24 +60,6 @@ class Stuck(Doors):
     pull = None
 
 
-class Race(Program):
-    \"\"\"Two processes, each of which waits for the other one.\"\"\"
-
-    def build(self, world):
-        async def wait(process):
-            await process.call("other" if process.name == "one" else "one", "never")
-
-        world.process("one", wait)
-        world.process("other", wait)
-
-    def final(self):
-        return 0
-
-
-def race():
-    return Race()
-
-
 class Adapter:
     \"\"\"An implementation whose back door does not open.\"\"\"
 
@@ -100,6 +82,25 @@ class Adapter:
         pass
 """
 
+RACE = """
+class Race(Program):
+    \"\"\"Two processes, each of which waits for the other one.\"\"\"
+
+    def build(self, world):
+        async def wait(process):
+            await process.call("other" if process.name == "one" else "one", "never")
+
+        world.process("one", wait)
+        world.process("other", wait)
+
+    def final(self):
+        return 0
+
+
+def race():
+    return Race()
+"""
+"""A program that anybody may have: it stops at once."""
 MANIFEST = """
 name = "doors"
 protocol = "doors:Doors"
@@ -198,7 +199,7 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder, in which nothing is as his manifest expects."""
     home = tmp_path_factory.mktemp("user")
-    (home / "doors.py").write_text(PROTOCOL, encoding="utf-8")
+    (home / "doors.py").write_text(PROTOCOL + RACE, encoding="utf-8")
     (home / "my doors.toml").write_text(MANIFEST, encoding="utf-8")
     return home
 

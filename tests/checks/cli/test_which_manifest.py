@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
-from tests.checks.cli.test_help import ALL
 from tests.checks.cli.test_mistakes import WHOLE, folder_with
+from tests.checks.cli.test_prove_command import ALL
 from tidemark.checks.cli import app as cli
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest import SUITE, ManifestError, chosen_manifests, manifest_files

@@ -12,7 +12,7 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, sound, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.follow import Memory, Say
+from tidemark.checks.evidence.command import Memory, Say
 from tidemark.checks.evidence.table.files import find
 from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.plain import write as write_events
@@ -151,7 +151,7 @@ def test_time_that_is_over_before_anything_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is not said that the files hold nothing without a hint that nobody has looked into them."""
-    monkeypatch.setattr("tidemark.checks.evidence.follow.follow", lambda *_, **__: Memory())
+    monkeypatch.setattr("tidemark.checks.evidence.command.follow", lambda *_, **__: Memory())
     monkeypatch.setattr("tidemark.checks.spark.session.spark_session", lambda **_: None)
     run = sound(tmp_path / "run")
     status, said = judge(capsys, run, "--follow", "--seconds", "1", build=tmp_path / "build")
@@ -172,7 +172,7 @@ def test_lines_out_of_order_raise_no_alarm_while_they_come(
         say(memory.answers())
         return memory
 
-    monkeypatch.setattr("tidemark.checks.evidence.follow.follow", follow)
+    monkeypatch.setattr("tidemark.checks.evidence.command.follow", follow)
     monkeypatch.setattr("tidemark.checks.spark.session.spark_session", lambda **_: None)
     for name, given, code, alarms in (
         ("back", lines[::-1], 0, 0),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 from typing import Any
 
@@ -69,19 +68,55 @@ def test_a_read_of_no_one_moment_is_reported(
     assert not told or f"shows what has timestamp {ts(200, 1)}, not what has {ts(100, 1)}" in next(iter(told))
 
 
-def test_one_ghost(tmp_path: Path) -> None:
-    assert broken(tmp_path, [insert(0, 100, ALL), query(1, 200, [[1, 11]])]) == ["history.written"]
+FIRST = insert(0, 100, ALL)
+AFTER = FIRST["end"] + 1
+GONE = [FIRST, op(1, "delete", 200, keys=[[4, 4]], ts=ts(200, 1))]
+TWO = [insert(0, 100, [[1, 5]]), insert(1, 200, [[6, 9]])]
+FAILED = insert(0, 100, ALL, outcome="unknown")
+AGAIN = [*GONE, insert(2, 300, [[4, 4]])]
+LEFT = [[1, 3], [5, 10]]
+HISTORIES: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
+    "a ghost": ([FIRST, query(1, 200, [[1, 11]])], ["history.written"]),
+    "a row before anybody writes it": ([query(0, 100, ALL), insert(1, 200, ALL)], ["history.written"]),
+    "deleted rows come back": ([*GONE, query(2, 300, ALL)], ["history.strong"]),
+    "a read at the time of a delete": ([*GONE, query(2, 205, ALL)], []),
+    "beyond the guarantee": ([*TWO, query(2, 300, [[1, 5]], "Customized", guarantee=ts(150))], []),
+    "below the guarantee": (
+        [*TWO, query(2, 300, [[1, 5]], "Customized", guarantee=ts(250))],
+        ["history.customized"],
+    ),
+    "a read a nanosecond after": ([FIRST, query(1, 111, []) | {"start": AFTER}], ["history.strong"]),
+    "a read at the answer": ([FIRST, query(1, 111, []) | {"start": AFTER - 1}], []),
+    "at the guarantee": (
+        [FIRST, query(1, 200, [], "Customized", guarantee=FIRST["ts"])],
+        ["history.customized"],
+    ),
+    "just below it": ([FIRST, query(1, 200, [], "Customized", guarantee=FIRST["ts"] - 1)], []),
+    "a timestamp twice": ([FIRST, insert(1, 200, [[20, 20]], ts=FIRST["ts"])], ["history.ordered"]),
+    "lost in a crash": (
+        [FIRST, query(1, 200, ALL), query(2, 9000, [[1, 4]])],
+        ["history.kept", "history.strong"],
+    ),
+    "a failed insert": ([FAILED, query(1, 200, [])], []),
+    "a failed insert that was read": (
+        [FAILED, query(1, 200, ALL), query(2, 9000, [[1, 4]])],
+        ["history.kept"],
+    ),
+    "a dropped collection": ([FIRST, op(1, "drop", 200), query(2, 300, [])], []),
+    "rows of a dropped collection": ([FIRST, op(1, "drop", 200), query(2, 300, ALL)], ["history.strong"]),
+    "written again": ([*AGAIN, query(3, 400, ALL)], []),
+    "written again and lost": ([*AGAIN, query(3, 400, LEFT)], ["history.strong"]),
+    "deleted again": (
+        [*AGAIN, query(3, 400, ALL), op(4, "delete", 500, keys=[[4, 4]]), query(5, 600, ALL)],
+        ["history.strong"],
+    ),
+}
 
 
-def test_a_row_before_anybody_writes_it(tmp_path: Path) -> None:
-    early = [query(0, 100, [[1, 10]]), insert(1, 200, ALL)]
-    assert broken(tmp_path, early) == ["history.written"]
-
-
-def test_deleted_rows_that_come_back(tmp_path: Path) -> None:
-    gone = [insert(0, 100, ALL), op(1, "delete", 200, keys=[[4, 4]], ts=ts(200, 1))]
-    assert broken(tmp_path, [*gone, query(2, 300, ALL)]) == ["history.strong"]
-    assert broken(tmp_path, [*gone, query(2, 205, ALL)]) == []  # at the same time: either is right
+@pytest.mark.parametrize("name", HISTORIES)
+def test_what_a_history_breaks(tmp_path: Path, name: str) -> None:
+    operations, claims = HISTORIES[name]
+    assert broken(tmp_path, operations) == claims
 
 
 def test_a_session_does_not_see_its_own_delete(tmp_path: Path) -> None:
@@ -97,6 +132,7 @@ def test_a_session_does_not_see_its_own_delete(tmp_path: Path) -> None:
     assert any("allowed at this level" in text for text in found["history.session"].reports)
 
 
+@pytest.mark.parametrize("what", ["insert", "upsert"])
 @pytest.mark.parametrize(
     ("level", "late", "claims"),
     [
@@ -105,44 +141,16 @@ def test_a_session_does_not_see_its_own_delete(tmp_path: Path) -> None:
         ("Eventually", 9000, []),
         ("Session", 100, ["history.session"]),
         ("Strong", 100, ["history.strong"]),
+        ("Customized", 100, ["history.customized"]),
     ],
 )
-def test_how_late_a_read_may_be(tmp_path: Path, level: str, late: int, claims: list[str]) -> None:
-    found = judged(tmp_path, [insert(0, 100, ALL), query(1, 110 + late, [], level)])
+def test_how_late_a_read_may_be(tmp_path: Path, level: str, late: int, claims: list[str], what: str) -> None:
+    write_it = op(0, what, 100, keys=ALL, ts=ts(100, 1))
+    read = query(1, 110 + late, [], level, guarantee=ts(105) if level == "Customized" else None)
+    found = judged(tmp_path, [write_it, read])
     assert [claim for claim, one in found.items() if one.broken] == claims
     if not claims:
         assert any("allowed at this level" in text for one in found.values() for text in one.reports)
-
-
-def test_a_guarantee_that_the_client_chose(tmp_path: Path) -> None:
-    first, second = insert(0, 100, [[1, 5]]), insert(1, 200, [[6, 9]])
-    covered = query(2, 300, [[1, 5]], "Customized", guarantee=ts(150))
-    assert broken(tmp_path, [first, second, covered]) == []
-    assert broken(tmp_path, [first, second, covered | {"guarantee": ts(250)}]) == ["history.customized"]
-
-
-def test_what_is_just_over_counts(tmp_path: Path) -> None:
-    """A read begins a nanosecond after the answer; its guarantee is the timestamp; two timestamps are one."""
-    first = insert(0, 100, ALL)
-    after = first["end"] + 1
-    assert broken(tmp_path, [first, query(1, 111, []) | {"start": after}]) == ["history.strong"]
-    assert broken(tmp_path, [first, query(1, 111, []) | {"start": after - 1}]) == []
-    chosen = query(1, 200, [], "Customized", guarantee=first["ts"])
-    assert broken(tmp_path, [first, chosen]) == ["history.customized"]
-    assert broken(tmp_path, [first, chosen | {"guarantee": first["ts"] - 1}]) == []
-    again = insert(1, 200, [[20, 20]], ts=first["ts"])
-    assert broken(tmp_path, [first, again]) == ["history.ordered"]
-
-
-def test_acknowledged_rows_that_are_lost_in_a_crash(tmp_path: Path) -> None:
-    lost = [insert(0, 100, ALL), query(1, 200, ALL), query(2, 9000, [[1, 4]])]
-    assert broken(tmp_path, lost) == ["history.kept", "history.strong"]
-
-
-def test_a_row_that_was_read_stays_although_its_insert_failed(tmp_path: Path) -> None:
-    failed = insert(0, 100, ALL, outcome="unknown")
-    assert broken(tmp_path, [failed, query(1, 200, [])]) == []
-    assert broken(tmp_path, [failed, query(1, 200, ALL), query(2, 9000, [[1, 4]])]) == ["history.kept"]
 
 
 def test_a_part_of_a_batch_is_reported(tmp_path: Path) -> None:
@@ -188,26 +196,6 @@ def test_a_gap_makes_what_follows_inconclusive(tmp_path: Path) -> None:
     assert found["history.count"].unsure
 
 
-def test_written_again_after_a_delete(tmp_path: Path) -> None:
-    again = [
-        insert(0, 100, ALL),
-        op(1, "delete", 200, keys=[[4, 4]]),
-        insert(2, 300, [[4, 4]]),
-        query(3, 400, ALL),
-    ]
-    assert broken(tmp_path, again) == []
-    assert broken(tmp_path, [*again[:3], query(3, 400, [[1, 3], [5, 10]])]) == ["history.strong"]
-    assert broken(tmp_path, [*again, op(4, "delete", 500, keys=[[4, 4]]), query(5, 600, ALL)]) == [
-        "history.strong"
-    ]
-
-
-def test_a_dropped_collection_is_empty(tmp_path: Path) -> None:
-    dropped = [insert(0, 100, ALL), op(1, "drop", 200), query(2, 300, [])]
-    assert broken(tmp_path, dropped) == []
-    assert "history.strong" in broken(tmp_path, [*dropped[:2], query(2, 300, ALL)])
-
-
 # ---- upserts ----
 
 
@@ -236,22 +224,6 @@ def test_a_lost_upsert_names_it(tmp_path: Path) -> None:
     assert "5 rows are missing, for example keys 11 to 15" in breach.sentence
     assert [place.line for place in breach.places] == [2, 3]
     assert breach.places[0].shown.startswith("upsert with timestamp")
-
-
-@pytest.mark.parametrize(
-    ("level", "late", "claims"),
-    [
-        ("Bounded", 4000, []),
-        ("Bounded", 6000, ["history.bounded"]),
-        ("Eventually", 9000, []),
-        ("Session", 100, ["history.session"]),
-        ("Strong", 100, ["history.strong"]),
-        ("Customized", 100, ["history.customized"]),
-    ],
-)
-def test_an_upsert_is_due_as_an_insert_is(tmp_path: Path, level: str, late: int, claims: list[str]) -> None:
-    read = query(1, 110 + late, [], level, guarantee=ts(105) if level == "Customized" else None)
-    assert broken(tmp_path, [upsert(0, 100, ALL), read]) == claims
 
 
 @pytest.mark.parametrize("outcome", ["fail", "unknown"])
@@ -454,94 +426,3 @@ def test_a_history_of_which_nothing_can_be_judged_is_inconclusive(tmp_path: Path
 def test_every_claim_has_a_fault_that_breaks_it() -> None:
     text = Path(__file__).read_text()
     assert [claim for claim in CLAIMS if text.count(f'"{claim}"') < 1] == []
-
-
-# ---- against a plain judge ----
-
-
-def plain(operations: list[dict[str, Any]], level: str) -> set[tuple[int, str]]:
-    """The rules word by word, key by key: line of the read, and what is wrong."""
-    wrong: set[tuple[int, str]] = set()
-    writes = [one for one in operations if one["op"] in ("insert", "delete")]
-
-    def hits(one: dict[str, Any], key: int) -> bool:
-        return any(low <= key <= high for low, high in one["keys"])
-
-    def over(one: dict[str, Any]) -> float:
-        return one["end"] if one["outcome"] == "ok" else float("inf")
-
-    def due(one: dict[str, Any], read: dict[str, Any]) -> bool:
-        lead = 5_000_000_000 if level == "Bounded" else 0
-        return over(one) < read["start"] - lead and (level != "Session" or one["process"] == read["process"])
-
-    for number, read in enumerate(operations, start=1):
-        if read["op"] != "query" or read["level"] != level:
-            continue
-        for key in range(40):
-            if read["keys"] and not hits(read, key):
-                continue
-            begun = [one for one in writes if hits(one, key) and one["start"] < read["end"]]
-            inserts = [one for one in begun if one["op"] == "insert"]
-            deletes = [one for one in begun if one["op"] == "delete"]
-            if not any(low <= key <= high for low, high in read["seen"]):
-                if any(due(i, read) and all(over(d) < i["start"] for d in deletes) for i in inserts):
-                    wrong.add((number, "missing"))
-            elif not inserts:
-                wrong.add((number, "unwritten"))
-            elif any(due(d, read) and all(over(i) < d["start"] for i in inserts) for d in deletes):
-                wrong.add((number, "ghost"))
-    return wrong
-
-
-@pytest.mark.parametrize("seed", range(30))
-def test_the_sweep_agrees_with_the_rules(tmp_path: Path, seed: int) -> None:
-    """Small wild histories: overlapping operations, keys written twice, failures, reads of anything."""
-    rng = random.Random(seed)
-    level = rng.choice(["Strong", "Session", "Bounded"])
-    operations: list[dict[str, Any]] = []
-    now = 0
-    for _ in range(40):
-        now += rng.choice([1, 30, 3000])
-        low = rng.randrange(30)
-        keys = [[low, low + rng.randrange(8)]]
-        what = rng.choice(["insert", "delete", "query", "query"])
-        rest: dict[str, Any] = {
-            "process": rng.choice(["p0", "p1"]),
-            "outcome": rng.choice(["ok"] * 5 + ["unknown"]),
-        }
-        if what == "query":
-            seen = sorted(rng.sample(range(20), rng.randrange(3) * 2))
-            runs = [[one, two - 1] for one, two in zip(seen[::2], seen[1::2], strict=True)]
-            rest = {"process": rest["process"], "level": level, "seen": runs}
-            keys = rng.choice([[], [], keys])
-        process = rest["process"]
-        rest["client"] = process
-        turn = sum(one["process"] == process for one in operations)
-        operations.append(op(turn, what, now, end=now + rng.choice([2, 50]), keys=keys, **rest))
-    found = judged(tmp_path, operations)
-    named = {"Strong": "history.strong", "Session": "history.session", "Bounded": "history.bounded"}[level]
-    words = {
-        "missing": "missing",
-        "there although deleted": "ghost",
-        "there although it was not written": "unwritten",
-    }
-    wrong = {
-        (breach.places[-1].line, word)
-        for claim in (named, "history.written")
-        for breach in _every(found, claim)
-        for text, word in words.items()
-        if f" {text}," in breach.sentence
-    }
-    assert wrong == plain(operations, level)
-
-
-def _every(found: dict[str, Answer], claim: str) -> list[Any]:
-    return found[claim].breaches if claim in found else []
-
-
-@pytest.fixture(autouse=True)
-def _all_breaches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keep all of them, so that they can be compared."""
-    from tidemark.checks.evidence.monitors import base
-
-    monkeypatch.setattr(base, "SHOWN", 10_000)

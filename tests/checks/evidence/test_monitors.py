@@ -9,6 +9,8 @@ import pytest
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, line, message, of, sound, stamp, ts
+from tidemark.checks.evidence.claims import _TRACE, OF_CLIENTS, PROTOCOLS, abilities, lines, spec_claims
+from tidemark.checks.evidence.histories.claims import CLAIMS
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.checkpoints import StoredCheckpoint
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, rows
@@ -41,34 +43,6 @@ def refuted(folder: Path, monitor: str, place: str) -> Answer:
     return answer
 
 
-def test_a_late_message(run: Path) -> None:
-    add(run / "broker.ndjson", message(7, "insert", ts(999), rows=2, segment=8))
-    answer = refuted(run, "broker-watermark", "broker.ndjson:7")
-    assert str(answer.breaches[0].places[0]).startswith("broker.ndjson:6 tick")
-
-
-def test_a_message_at_a_tick_is_late(run: Path) -> None:
-    add(run / "broker.ndjson", message(7, "delete", ts(1000)))
-    refuted(run, "broker-watermark", "broker.ndjson:7")
-
-
-def test_a_lower_tick_takes_no_promise_back(run: Path) -> None:
-    """Another coordinator begins lower: what is between its tick and the highest one is late as well."""
-    add(
-        run / "broker.ndjson",
-        message(7, "tick", ts(900), source=2),
-        message(8, "insert", ts(950), rows=2, segment=8),
-    )
-    answer = refuted(run, "broker-watermark", "broker.ndjson:8")
-    assert str(answer.breaches[0].places[0]).startswith("broker.ndjson:6 tick")
-
-
-def test_a_late_fetch_in_an_info_log(run: Path) -> None:
-    add(run / "logs" / "standalone.log", parts.fetched(1100, 8, ts(800)))
-    answer = refuted(run, "log-watermark", "logs/standalone.log:8")
-    assert str(answer.breaches[0].places[0]).startswith("logs/standalone.log:4")
-
-
 def test_what_is_read_again_is_not_late(run: Path) -> None:
     """A query node begins at an old position; meanwhile the data node stores a checkpoint and a flush."""
     log = run / "logs" / "standalone.log"
@@ -92,19 +66,6 @@ def test_a_fetch_whose_channel_is_named_later(run: Path) -> None:
     refuted(run, "log-watermark", "logs/standalone.log:8")
 
 
-def test_another_channels_checkpoint_does_not_matter(run: Path) -> None:
-    other = SHARD.replace("dml_0", "dml_1")
-    add(
-        run / "logs" / "standalone.log", parts.stored(1050, ts(2000), other), parts.fetched(1100, 8, ts(1200))
-    )
-    assert not of(run, "log-watermark").broken
-
-
-def test_rows_for_a_flushed_segment(run: Path) -> None:
-    add(run / "logs" / "standalone.log", parts.fetched(1100, 7, ts(1050)))
-    refuted(run, "log-flushed-segment", "logs/standalone.log:8")
-
-
 def test_a_fetch_below_the_service_time(run: Path) -> None:
     applied = line(
         1100,
@@ -119,11 +80,6 @@ def test_a_fetch_below_the_service_time(run: Path) -> None:
     back = applied.replace(str(ts(1090)), str(ts(1000))).replace(stamp(1100), stamp(1120))
     add(run / "logs" / "standalone.log", back)
     refuted(run, "log-service-order", "logs/standalone.log:10")
-
-
-def test_a_tick_that_goes_back(run: Path) -> None:
-    add(run / "broker.ndjson", message(7, "tick", ts(995)))
-    refuted(run, "broker-ticks", "broker.ndjson:7")
 
 
 def test_a_new_coordinator_may_begin_lower(run: Path) -> None:
@@ -142,33 +98,11 @@ def test_a_tick_ahead_of_the_oracle(run: Path) -> None:
     refuted(run, "ticks-issued", "broker.ndjson:4")
 
 
-def test_windows_and_what_is_stored(run: Path) -> None:
-    add(run / "etcd.ndjson", parts.window(8, 5000), parts.checkpoint(9, ts(6001)))
-    refuted(run, "store-window", "etcd.ndjson:8")
-    refuted(run, "store-issued", "etcd.ndjson:9")
-
-
-def test_a_checkpoint_that_goes_back(run: Path) -> None:
-    add(run / "etcd.ndjson", parts.checkpoint(8, ts(700)))
-    refuted(run, "store-checkpoint", "etcd.ndjson:8")
-    add(run / "logs" / "standalone.log", parts.stored(1100, ts(700)))
-    refuted(run, "log-checkpoint", "logs/standalone.log:8")
-
-
 def test_a_checkpoint_that_stays_behind(run: Path) -> None:
     add(run / "etcd.ndjson", parts.window(8, 700_000))
     assert not of(run, "store-checkpoint-lag").broken
     add(run / "etcd.ndjson", parts.window(9, 800_000), parts.window(10, 803_000))
     refuted(run, "store-checkpoint-lag", "etcd.ndjson:9")
-
-
-def test_an_answer_without_a_store(run: Path) -> None:
-    answer = line(
-        1100, "datanode/flow_graph_time_tick_node.go:115", "UpdateChannelCheckpoint success", "DEBUG",
-        channel=SHARD, cpTs=ts(801), cpTime=parts.stamp(801),
-    )  # fmt: skip
-    add(run / "logs" / "standalone.log", answer)
-    refuted(run, "log-checkpoint-answer", "logs/standalone.log:8")
 
 
 def seek(ms: int, at: int) -> str:
@@ -192,11 +126,6 @@ def test_where_recovery_begins(run: Path) -> None:
     assert not of(run, "log-recovery").broken
 
 
-def test_what_follows_a_flush(run: Path) -> None:
-    add(run / "etcd.ndjson", parts.segment(8, 7, 4, 5, ts(600)))
-    refuted(run, "store-flushed", "etcd.ndjson:8")
-
-
 def test_deletes_of_a_flushed_segment_move_its_position(run: Path) -> None:
     add(run / "etcd.ndjson", parts.segment(8, 7, 4, 3, ts(600)))
     answer = of(run, "store-flushed")
@@ -204,11 +133,6 @@ def test_deletes_of_a_flushed_segment_move_its_position(run: Path) -> None:
     assert any("moves on" in text for text in answer.reports)
     add(run / "etcd.ndjson", parts.segment(9, 7, 4, 3, ts(400)))
     refuted(run, "store-flushed", "etcd.ndjson:9")
-
-
-def test_a_flushed_segment_may_be_dropped(run: Path) -> None:
-    add(run / "etcd.ndjson", parts.segment(8, 7, 6, 3, ts(500)))
-    assert not of(run, "store-flushed").broken
 
 
 def test_binlogs_are_recorded_once(run: Path) -> None:
@@ -224,17 +148,6 @@ def test_older_versions_number_the_files_of_all_fields_alike(run: Path) -> None:
     assert not of(run, "store-binlogs").broken
     add(run / "etcd.ndjson", parts.binlog(9, 8, 3, 41, field=101))
     refuted(run, "store-binlogs", "etcd.ndjson:9")
-
-
-def test_a_flush_without_timestamp_is_no_damage(run: Path) -> None:
-    """Lines of 2.3.0."""
-    order = line(1001, "datacoord/services.go:128", "flush response with segments", collectionID=100,
-                 sealSegments="[7]", flushSegments="[]", timeOfSeal=parts.stamp(1000))  # fmt: skip
-    asked = "DataCoord receive GetFlushState request, Flushed is false"
-    state = line(1002, "datacoord/services.go:1288", asked,
-                 unflushed="[7]", len=1)  # fmt: skip
-    add(run / "logs" / "standalone.log", order, state)
-    assert not parts.judged(run).gaps
 
 
 def saved(ms: int, at: int, rows: int, flush: str = "false") -> str:
@@ -267,11 +180,6 @@ def test_deletes_for_a_segment_that_compaction_has_replaced(run: Path) -> None:
     lines = [text for text in log.read_text().splitlines() if text != replaced][:-1]
     log.write_text("\n".join(lines) + "\n")
     refuted(run, "log-saves", "logs/standalone.log:10")
-
-
-def test_a_position_that_falls(run: Path) -> None:
-    add(run / "logs" / "standalone.log", saved(1100, ts(300), 2), saved(1200, ts(200), 3))
-    refuted(run, "log-saves", "logs/standalone.log:9")
 
 
 def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
@@ -311,12 +219,6 @@ def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
     refuted(run, "log-flush", "logs/standalone.log:11")
 
 
-def test_rows_that_no_binlog_holds(run: Path) -> None:
-    add(run / "broker.ndjson", message(7, "insert", ts(700), rows=2, segment=7, shard=SHARD))
-    answer = refuted(run, "rows-recorded", "broker.ndjson:7")
-    assert answer.breaches[0].sentence.startswith("2 rows of segment 7")
-
-
 def test_sessions(run: Path) -> None:
     add(run / "etcd.ndjson", parts.session(8, "proxy-2", 2), parts.session(9, "proxy-2", 2, "delete"))
     assert not of(run, "store-sessions").broken
@@ -337,11 +239,6 @@ def test_a_flush_between_the_question_for_a_position_and_the_seek(run: Path) -> 
         refuted(run, monitor, "logs/standalone.log:15")
 
 
-def test_a_row_below_the_position_from_which_it_is_read(run: Path) -> None:
-    add(run / "logs" / "standalone.log", parts.begun(5000, ts(980)), parts.fetched(5100, 8, ts(970)))
-    refuted(run, "log-watermark", "logs/standalone.log:9")
-
-
 def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
     add_ = line(1100, "rootcoord/timeticksync.go:233", "Add session for timeticksync", serverID=2)
     gone = line(1200, "rootcoord/timeticksync.go:241", "Remove session from timeticksync", serverID=2)
@@ -355,25 +252,6 @@ def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
     assert any("lives on" in text for text in answer.reports)
     add(run / "logs" / "standalone.log", add_.replace(stamp(1100), stamp(1400)))
     refuted(run, "log-sessions", "logs/standalone.log:11")
-
-
-@pytest.mark.parametrize("first", [4990, 5000])
-def test_an_oracle_that_starts_in_the_window_before(run: Path, first: int) -> None:
-    begin = line(
-        1100, "tso/tso.go:122", "sync and save timestamp",
-        last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(first),
-    )  # fmt: skip
-    add(run / "logs" / "standalone.log", begin)
-    refuted(run, "log-oracle-start", "logs/standalone.log:8")
-
-
-def test_reports_that_go_back(run: Path) -> None:
-    back = '[timeticksync.go:106] ["timestamp go back"] ["source id"=1]'
-    add(
-        run / "logs" / "standalone.log",
-        f'[{parts.stamp(1100)}] [DEBUG] {back} ["prev ts"={ts(1090)}] ["curr ts"={ts(1080)}]',
-    )
-    refuted(run, "log-report-order", "logs/standalone.log:8")
 
 
 def appended(ms: int, number: str, what: str, at: int, term: int = 8) -> str:
@@ -409,15 +287,87 @@ def test_what_a_sound_log_tells_beside_its_verdict(tmp_path: Path) -> None:
     assert "refuses the reports of proxy 617" in told["log-sessions"][0]
 
 
-def test_a_timestamp_twice(run: Path) -> None:
-    add(run / "history-w1.ndjson", parts.op(7, "insert", 7000, keys=[[20, 21]], ts=ts(101, 1)))
-    refuted(run, "client-unique", "history-w1.ndjson:8")
+LOG, BROKER, STORE, CLIENT = "logs/standalone.log", "broker.ndjson", "etcd.ndjson", "history-w1.ndjson"
+BACK = '[timeticksync.go:106] ["timestamp go back"] ["source id"=1]'
+FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
+    "a late message": (
+        BROKER, [message(7, "insert", ts(999), rows=2, segment=8)],
+        {"broker-watermark": 7}, f"{BROKER}:6 tick",
+    ),
+    "a message at a tick": (BROKER, [message(7, "delete", ts(1000))], {"broker-watermark": 7}, ""),
+    # Another coordinator begins lower: what is between its tick and the highest one is late as well.
+    "a lower tick takes no promise back": (
+        BROKER, [message(7, "tick", ts(900), source=2), message(8, "insert", ts(950), rows=2, segment=8)],
+        {"broker-watermark": 8}, f"{BROKER}:6 tick",
+    ),
+    "a tick that goes back": (BROKER, [message(7, "tick", ts(995))], {"broker-ticks": 7}, ""),
+    "rows that no binlog holds": (
+        BROKER, [message(7, "insert", ts(700), rows=2, segment=7, shard=SHARD)], {"rows-recorded": 7}, "",
+    ),
+    "a late fetch": (LOG, [parts.fetched(1100, 8, ts(800))], {"log-watermark": 8}, f"{LOG}:4"),
+    "rows for a flushed segment": (LOG, [parts.fetched(1100, 7, ts(1050))], {"log-flushed-segment": 8}, ""),
+    "a row below the position from which it is read": (
+        LOG, [parts.begun(5000, ts(980)), parts.fetched(5100, 8, ts(970))], {"log-watermark": 9}, "",
+    ),
+    "another channel's checkpoint": (
+        LOG,
+        [parts.stored(1050, ts(2000), SHARD.replace("dml_0", "dml_1")), parts.fetched(1100, 8, ts(1200))],
+        {}, "",
+    ),
+    "a stored checkpoint that goes back": (LOG, [parts.stored(1100, ts(700))], {"log-checkpoint": 8}, ""),
+    "an answer without a store": (LOG, [line(
+        1100, "datanode/flow_graph_time_tick_node.go:115", "UpdateChannelCheckpoint success", "DEBUG",
+        channel=SHARD, cpTs=ts(801), cpTime=parts.stamp(801),
+    )], {"log-checkpoint-answer": 8}, ""),
+    "a position that falls": (
+        LOG, [saved(1100, ts(300), 2), saved(1200, ts(200), 3)], {"log-saves": 9}, "",
+    ),
+    **{f"an oracle that starts at {first} in the window before": (LOG, [line(
+        1100, "tso/tso.go:122", "sync and save timestamp",
+        last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(first),
+    )], {"log-oracle-start": 8}, "") for first in (4990, 5000)},
+    "reports that go back": (LOG, [
+        f'[{parts.stamp(1100)}] [DEBUG] {BACK} ["prev ts"={ts(1090)}] ["curr ts"={ts(1080)}]',
+    ], {"log-report-order": 8}, ""),
+    "windows, and what is stored": (
+        STORE, [parts.window(8, 5000), parts.checkpoint(9, ts(6001))],
+        {"store-window": 8, "store-issued": 9}, "",
+    ),
+    "a checkpoint that goes back": (STORE, [parts.checkpoint(8, ts(700))], {"store-checkpoint": 8}, ""),
+    "what follows a flush": (STORE, [parts.segment(8, 7, 4, 5, ts(600))], {"store-flushed": 8}, ""),
+    "a flushed segment may be dropped": (STORE, [parts.segment(8, 7, 6, 3, ts(500))], {}, ""),
+    "a timestamp twice": (
+        CLIENT, [parts.op(7, "insert", 7000, keys=[[20, 21]], ts=ts(101, 1))], {"client-unique": 8}, "",
+    ),
+}  # fmt: skip
+"""What is added to a file of a sound run; the monitors that find it, with the line of each; its first one."""
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_added_line_is_found_or_allowed(run: Path, name: str) -> None:
+    file, lines, found, first = FAULTS[name]
+    add(run / file, *lines)
+    for monitor, place in found.items():
+        answer = refuted(run, monitor, f"{file}:{place}")
+        assert str(answer.breaches[0].places[0]).startswith(first)
+    if not found:
+        assert [one.monitor for one in parts.judged(run).answers if one.broken] == []
+
+
+def test_a_flush_without_timestamp_is_no_damage(run: Path) -> None:
+    """Lines of 2.3.0."""
+    order = line(1001, "datacoord/services.go:128", "flush response with segments", collectionID=100,
+                 sealSegments="[7]", flushSegments="[]", timeOfSeal=parts.stamp(1000))  # fmt: skip
+    asked = "DataCoord receive GetFlushState request, Flushed is false"
+    add(run / LOG, order, line(1002, "datacoord/services.go:1288", asked, unflushed="[7]", len=1))
+    assert not parts.judged(run).gaps
 
 
 def test_every_monitor_has_a_fault_that_it_finds() -> None:
-    """The tests above name them all."""
+    """The table and the tests above name them all."""
+    named = {name for _, _, found, _ in FAULTS.values() for name in found}
     text = Path(__file__).read_text()
-    assert [one.name for one in MONITORS if f'refuted(run, "{one.name}"' not in text] == []
+    assert [one.name for one in MONITORS if not (one.name in named or f'(run, "{one.name}"' in text)] == []
 
 
 def test_memory_can_be_written_down(run: Path) -> None:
@@ -467,3 +417,47 @@ def test_the_order_of_files_does_not_matter(run: Path) -> None:
     events = parts.read(run).events.table()
     backwards = events.take(list(range(events.num_rows))[::-1])
     assert judge(events) == judge(backwards)
+
+
+def test_every_claim_of_every_protocol_has_its_line() -> None:
+    listed = list(abilities())
+    assert [one.claim for one in listed] == [claim.id for claim in spec_claims()]
+    assert {one.claim.partition(".")[0] for one in listed} == set(PROTOCOLS)
+    assert [
+        one.claim for one in listed if bool(one.by) == bool(one.missing) and one.kind != "reachable"
+    ] == []
+    assert all(one.missing for one in listed if one.kind == "reachable")
+    assert len([one for one in listed if one.by]) >= 18
+
+
+def test_nothing_is_said_of_claims_that_there_are_not() -> None:
+    known = {claim.id for claim in spec_claims()}
+    assert set(_TRACE) <= known
+    assert set(OF_CLIENTS) <= known
+    assert set(OF_CLIENTS.values()) <= CLAIMS.keys()
+    judged = {one.property_id for one in MONITORS}
+    assert judged <= known
+    assert not judged & set(_TRACE)
+
+
+def test_steps_that_a_claim_needs_are_actions() -> None:
+    """What stands in backticks is an action of the claim's protocol."""
+    import re
+
+    from tidemark.spec.language.protocol import resolve
+
+    actions = {name: {a.name for a in resolve(ref).trace().actions} for name, ref in PROTOCOLS.items()}
+    for claim, text in _TRACE.items():
+        assert set(re.findall(r"`(\w+)`", text)) <= actions[claim.partition(".")[0]], claim
+
+
+def test_every_protocol_of_the_repository_is_there() -> None:
+    spec = Path(__file__).parents[3] / "spec"
+    folders = {path.parent.name for path in spec.glob("*/actions.py")}
+    assert set(PROTOCOLS) == folders
+
+
+def test_names_are_unique() -> None:
+    assert len({one.name for one in MONITORS}) == len(MONITORS)
+    assert all(one.rule.endswith(".") and set(one.needs) <= set(one.kinds) for one in MONITORS)
+    assert any("history.kept" in line for line in lines())

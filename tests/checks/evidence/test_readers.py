@@ -8,18 +8,19 @@ import json
 import lzma
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.readers import broker, client, etcd, fields, protobuf, trace
-from tidemark.checks.evidence.readers.client_columns import op_batch
-from tidemark.checks.evidence.readers.lines import JsonReader
+from tidemark.checks.evidence.readers import broker, client, etcd, log_rules, protobuf
+from tidemark.checks.evidence.readers.client import op_batch
+from tidemark.checks.evidence.readers.lines import JsonReader, trace_row
 from tidemark.checks.evidence.readers.log import LogReader
 from tidemark.checks.evidence.table.files import Sort, find, pieces
 from tidemark.checks.evidence.table.kinds import KINDS
@@ -70,19 +71,19 @@ def test_what_collectors_put_before_a_line(prefix: str) -> None:
 
 
 def test_fields_of_all_forms() -> None:
-    found = fields.fields(
+    found = log_rules.fields(
         b'[a=1] ["# of x"="[2]"] [len(y)=0] [empty=] [q="a \\"b\\" ] = \\u00b5"] '
         b"[t=2025/01/08 04:58:32.924 +00:00] []"
     )
     assert found[b"# of x"] == b"[2]"
     assert found[b"len(y)"] == b"0"
     assert found[b"empty"] == b""
-    assert fields.unescape(found[b"q"]) == 'a "b" ] = µ'
-    assert fields.milliseconds(found[b"t"]) == 1736312312924
-    assert fields.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
-    assert fields.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
-    assert fields.timestamp(b"18446744073709551615") == LARGEST
-    assert fields.timestamp(b"soon") is None
+    assert log_rules.unescape(found[b"q"]) == 'a "b" ] = µ'
+    assert log_rules.milliseconds(found[b"t"]) == 1736312312924
+    assert log_rules.milliseconds(b"2025/01/08 05:58:32.924 +01:00") == 1736312312924
+    assert log_rules.milliseconds(b"0001/01/01 00:00:00.000 +00:00") == 0
+    assert log_rules.timestamp(b"18446744073709551615") == LARGEST
+    assert log_rules.timestamp(b"soon") is None
 
 
 def test_an_entry_over_several_lines() -> None:
@@ -375,11 +376,9 @@ def test_a_block_that_is_not_sound_is_read_line_by_line(spoil: Callable[[bytes],
 
 
 def test_steps_of_a_trace() -> None:
-    begin = trace.trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
-    step = trace.trace_row(
-        "t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}}
-    )
-    lost = trace.trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
+    begin = trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
+    step = trace_row("t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}})
+    lost = trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
     assert (begin.kind, begin.text, step.kind, step.text, step.ts) == (
         "trace.begin",
         "timetick",
@@ -389,7 +388,7 @@ def test_steps_of_a_trace() -> None:
     )
     assert (lost.kind, lost.rows) == ("trace.dropped", 4)
     with pytest.raises(ValueError, match="validation error"):
-        trace.trace_row("t", 4, {"n": "rc", "s": -1})
+        trace_row("t", 4, {"n": "rc", "s": -1})
 
 
 # ---- files ----
@@ -497,3 +496,77 @@ def test_two_clusters_in_one_folder(tmp_path: Path) -> None:
 def test_versions_that_are_not_known(tmp_path: Path) -> None:
     read = gather(find([write(tmp_path / "etcd.ndjson", [parts.session(2, "proxy-1", 1, version="3.1.0")])]))
     assert unknown_versions(read.events) == ["3.1.0"]
+
+
+CHANNEL = "by-dev-rootcoord-dml_0"
+
+
+def tick(at: int) -> bytes:
+    return parts.proto((1, parts.proto((1, 1200), (3, ts(at)), (4, 1))))
+
+
+def insert(at: int) -> bytes:
+    header = parts.proto((1, 400), (3, ts(at)), (4, 2))
+    return parts.proto((1, header), (2, f"{CHANNEL}_1v0".encode()), (9, 7), (14, 5))
+
+
+@pytest.fixture
+def kafka_broker() -> Iterator[tuple[str, Any]]:
+    from confluent_kafka import Producer
+
+    producer = Producer({"test.mock.num.brokers": 1, "log_level": 0, "linger.ms": 0})
+    (found,) = producer.list_topics(timeout=10).brokers.values()
+    yield f"{found.host}:{found.port}", producer
+    producer.flush(10)
+
+
+def send(producer: Any, *values: bytes, topic: str = CHANNEL) -> None:
+    for value in values:
+        producer.produce(topic, value, partition=0)
+    assert producer.flush(10) == 0
+
+
+def judge(address: str, build: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str]:
+    status = app.run(["evidence", "--kafka", address, "--build", str(build), *arguments])
+    said = capsys.readouterr()
+    return status, said.out + said.err
+
+
+def test_late_rows_are_found(
+    tmp_path: Path, kafka_broker: tuple[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, producer = kafka_broker
+    send(producer, insert(5), tick(10), insert(15), tick(20))
+    status, said = judge(address, tmp_path, capsys)
+    assert status == ExitCode.AS_EXPECTED, said
+    assert "4 events" in said
+    send(producer, insert(20))
+    status, said = judge(address, tmp_path, capsys)
+    assert status == ExitCode.UNEXPECTED_REFUTATION
+    assert "broker.ndjson:4" in said
+    assert f"tidemark evidence {tmp_path.as_posix()}/live/broker.ndjson" in said
+
+
+def test_a_broker_that_cannot_be_judged(
+    tmp_path: Path, kafka_broker: tuple[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, producer = kafka_broker
+    send(producer, tick(1), topic="orders")
+    status, said = judge(address, tmp_path, capsys)
+    assert (status, "no topic" in said, "--topics" in said) == (ExitCode.BAD_INPUT, True, True), said
+    send(producer, b"\xff\xff")
+    status, said = judge(address, tmp_path, capsys)
+    assert status == ExitCode.BAD_INPUT
+    assert f"message 0 of {CHANNEL}" in said
+
+
+def test_no_broker(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tidemark.checks.evidence.live._SECONDS", 1.0)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    status, said = judge(f"127.0.0.1:{port}", tmp_path, capsys)
+    assert status == ExitCode.BAD_INPUT
+    assert "does not answer" in said

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from tests.checks.gate.lab import BY_LIGHTS, EVERYTHING, FERRY, Lab, result, verdict
+from tidemark.checks.cache import kept, toolchain
 from tidemark.checks.cache import key as key_module
-from tidemark.checks.cache import store, toolchain
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
-from tidemark.checks.gate import fingerprint
+from tidemark.checks.gate.resume import fingerprint
 from tidemark.checks.verdicts import sealed
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
 from tidemark.checks.verdicts.verdict import inconclusive, judge
 
@@ -257,7 +258,7 @@ class TestRecords:
     def test_a_whole_record_of_something_else_is_foreign(self, lab: Lab, change) -> None:
         path = self.record(lab)
         body = json.loads(path.read_text(encoding="utf-8").split("\n")[1])
-        sealed.write_sealed(path, json.dumps(body | change), version=store.FORMAT)
+        sealed.write_sealed(path, json.dumps(body | change), version=kept.FORMAT)
         assert lab.run() == {"prove/any"}
         assert "foreign" in lab.last.remarks[0]
 
@@ -265,7 +266,7 @@ class TestRecords:
         path = self.record(lab)
         body = json.loads(path.read_text(encoding="utf-8").split("\n")[1])
         body["judgements"][0]["verdict"]["counts"] = {}  # a verdict over nothing
-        sealed.write_sealed(path, json.dumps(body), version=store.FORMAT)
+        sealed.write_sealed(path, json.dumps(body), version=kept.FORMAT)
         assert lab.run() == {"prove/any"}
         assert "damaged" in lab.last.remarks[0]
 
@@ -279,7 +280,7 @@ class TestRecords:
         for number in range(8):
             lab.data["proof"][0]["timeout_s"] = 100.0 + number
             lab.run()
-        assert len(list(lab.last.folder.glob("prove-any.*.json"))) == store.GENERATIONS
+        assert len(list(lab.last.folder.glob("prove-any.*.json"))) == kept.GENERATIONS
 
     def test_a_folder_that_cannot_be_made(self, lab: Lab) -> None:
         lab.build = lab.build / "verdicts.json"
@@ -292,18 +293,23 @@ class TestRecords:
     def test_a_folder_that_is_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         lab = Lab(tmp_path, monkeypatch)
         lab.build.mkdir()
-        (lab.build / store.FOLDER).write_text("a file", encoding="utf-8")
+        (lab.build / kept.FOLDER).write_text("a file", encoding="utf-8")
         assert lab.run() == EVERYTHING
         assert "not a folder" in lab.last.remarks[0]
 
 
 class TestWhatIsKept:
-    @pytest.mark.parametrize("wrong", ["inconclusive", "refuted"])
-    def test_only_what_is_as_expected(self, lab: Lab, wrong: str) -> None:
+    def changed(self, lab: Lab) -> tuple[Kept, Task]:
+        """The proof is another one: it is to be judged again."""
         lab.data["proof"][0]["timeout_s"] = 9.0
         kept, tasks = lab.kept(), lab.tasks()
-        (task,) = [one for one in tasks if one.name == "prove/any"]
         kept.take_over(tasks)
+        (task,) = [one for one in tasks if one.name == "prove/any"]
+        return kept, task
+
+    @pytest.mark.parametrize("wrong", ["inconclusive", "refuted"])
+    def test_only_what_is_as_expected(self, lab: Lab, wrong: str) -> None:
+        kept, task = self.changed(lab)
         good = verdict(task)
         if wrong == "inconclusive":
             bad = judge(inconclusive(good.verdict.subject, reason="time-out"), expected=good.expected)
@@ -313,10 +319,7 @@ class TestWhatIsKept:
         assert lab.run() == {"prove/any"}
 
     def test_what_its_text_does_not_say_is_not_kept_and_that_is_said(self, lab: Lab) -> None:
-        lab.data["proof"][0]["timeout_s"] = 9.0
-        kept, tasks = lab.kept(), lab.tasks()
-        (task,) = [one for one in tasks if one.name == "prove/any"]
-        kept.take_over(tasks)
+        kept, task = self.changed(lab)
         good = verdict(task)
         rates = {"states/s": float("inf")}
         lossy = good.model_copy(update={"verdict": good.verdict.model_copy(update={"rates": rates})})
@@ -325,10 +328,8 @@ class TestWhatIsKept:
         assert lab.run() == {"prove/any"}
 
     def test_nothing_is_nothing(self, lab: Lab) -> None:
-        lab.data["proof"][0]["timeout_s"] = 9.0
-        kept, tasks = lab.kept(), lab.tasks()
-        kept.take_over(tasks)
-        kept.keep(next(one for one in tasks if one.name == "prove/any"), TaskResult(task="prove/any"))
+        kept, task = self.changed(lab)
+        kept.keep(task, TaskResult(task="prove/any"))
         assert lab.run() == {"prove/any"}
 
     def test_what_was_judged_while_a_file_changed(self, lab: Lab) -> None:
@@ -399,13 +400,13 @@ def test_the_sources_of_a_stopped_run_are_those_of_the_next(
     monkeypatch.setattr(
         fingerprint, "files", lambda suffixes: [p for p in sorted(tmp_path.iterdir()) if p.suffix in suffixes]
     )
-    found = [fingerprint.fingerprint(seed=0)]
-    assert fingerprint.fingerprint(seed=0) == found[0]
-    found.append(fingerprint.fingerprint(seed=1))
+    found = [fingerprint(seed=0)]
+    assert fingerprint(seed=0) == found[0]
+    found.append(fingerprint(seed=1))
     table.write_text("x = 2")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     code.rename(tmp_path / "codes.py")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     (tmp_path / "codes.py").write_text("X = 2")
-    found.append(fingerprint.fingerprint(seed=0))
+    found.append(fingerprint(seed=0))
     assert len(set(found)) == len(found)

@@ -12,8 +12,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.checks.gate.toy import FORWARD, REFERENCE, SAFE, manifest, trace
-from tidemark.checks.explore.replay import replay, replay_command
-from tidemark.checks.explore.token import RunToken, parse_token
+from tidemark.checks.explore.replay import RunToken, parse_token, replay, replay_command
 from tidemark.checks.report.forms.bundle import bundle_id, write_bundle
 from tidemark.checks.report.forms.diagram import mermaid, svg
 from tidemark.checks.report.forms.itf import to_itf
@@ -159,9 +158,13 @@ class TestBundle:
             subject, counts={"distinct": 5}, counterexample=shown, replay="tidemark replay x", bounds="b"
         )
 
-    def test_all_files(self, tmp_path):
-        folder = write_bundle(self.verdict(both_lit()), build=tmp_path)
+    def written(self, shown: Counterexample, build: Path) -> Path:
+        folder = write_bundle(self.verdict(shown), build=build)
         assert folder is not None
+        return folder
+
+    def test_all_files(self, tmp_path):
+        folder = self.written(both_lit(), tmp_path)
         assert folder.name == bundle_id(self.verdict(both_lit())) == "explore-careless-lights.never_both"
         assert sorted(path.name for path in folder.iterdir()) == [
             "replay.txt",
@@ -173,13 +176,11 @@ class TestBundle:
         ]
 
     def test_no_machine_dependent_text(self, tmp_path):
-        folder = write_bundle(self.verdict(both_lit()), build=tmp_path)
-        assert folder is not None
+        folder = self.written(both_lit(), tmp_path)
         assert not any(str(tmp_path) in path.read_text(encoding="utf-8") for path in folder.iterdir())
 
     def test_the_reproducer_reproduces(self, tmp_path):
-        folder = write_bundle(self.verdict(both_lit()), build=tmp_path)
-        assert folder is not None
+        folder = self.written(both_lit(), tmp_path)
         done = subprocess.run(
             [sys.executable, str(folder / "reproduce.py")],
             cwd=ROOT,
@@ -195,8 +196,7 @@ class TestBundle:
 
     def test_the_reproducer_of_an_implementation_run_replays_its_token(self, tmp_path):
         shown = trace().model_dump() | {"token": "choices.1.2"}
-        folder = write_bundle(self.verdict(Counterexample.model_validate(shown)), build=tmp_path)
-        assert folder is not None
+        folder = self.written(Counterexample.model_validate(shown), tmp_path)
         assert "run(['replay', 'x'])" in (folder / "reproduce.py").read_text(encoding="utf-8")
 
 

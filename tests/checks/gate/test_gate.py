@@ -31,14 +31,43 @@ def judged(tmp_path, *, tier=Tier.FULL, changes=None, **answers):
     return run(tasks, registry=fakes(**answers), settings=Settings(tier=tier.value, build=tmp_path))
 
 
+def answering(change, judge="explore"):
+    """A judge that changes the list of what is expected."""
+    return lambda entry, context: change(expected_verdicts(fakes()[judge], entry, context))
+
+
 def instead(claim, build):
     """A judge that answers as expected, save for one claim."""
+    return answering(lambda found: [build(v.subject) if v.subject.property_id == claim else v for v in found])
 
-    def answer(entry, context):
-        found = expected_verdicts(fakes()["explore"], entry, context)
-        return [build(v.subject) if v.subject.property_id == claim else v for v in found]
 
-    return answer
+def but(claim):
+    """A judge that says nothing about one claim."""
+    return answering(lambda found: [v for v in found if v.subject.property_id != claim])
+
+
+def raising(error):
+    """A judge that ends with an error."""
+
+    def judge(entry, context):
+        raise error
+
+    return judge
+
+
+def no(subject, reason=""):
+    """Refuted, without a run if there is a reason."""
+    return refuted(
+        subject,
+        counts={"distinct": 10},
+        counterexample=None if reason else trace(),
+        replay="r",
+        reason=reason,
+    )
+
+
+def yes(subject, distinct=10, bounds="b"):
+    return holds(subject, counts={"distinct": distinct}, bounds=bounds)
 
 
 class TestVerdicts:
@@ -49,19 +78,24 @@ class TestVerdicts:
         assert result.mutants() == (1, 1)
         assert result.summary() == "All 11 verdicts of 4 checks are as expected, 1 of 1 mutants killed."
 
-    def test_an_unexpected_refutation(self, tmp_path):
-        def no(subject):
-            return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="r")
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no))
-        assert result.exit_code is ExitCode.UNEXPECTED_REFUTATION
+    @pytest.mark.parametrize(
+        ("claim", "build", "code"),
+        [
+            (FORWARD, no, ExitCode.UNEXPECTED_REFUTATION),
+            (SAFE, lambda s: inconclusive(s, reason="time-out"), ExitCode.INCONCLUSIVE),
+            (COVERAGE, lambda s: no(s, "switch_off never fired"), ExitCode.VACUOUS_OR_UNPINNED),
+        ],
+        ids=["refuted", "undecided", "vacuous"],
+    )
+    def test_one_that_is_not_as_expected(self, tmp_path, claim, build, code):
+        result = judged(tmp_path, tier=Tier.FAST, explore=instead(claim, build))
+        assert len(result.failures) == 1
+        assert result.exit_code is code
 
     def test_a_missing_refutation(self, tmp_path):
-        def yes(subject):
-            counts = {"distinct": 10 if subject.instance == "two-lamps" else 16}
-            return holds(subject, counts=counts, bounds="b")
-
-        result = judged(tmp_path, explore=instead(SAFE, yes))
+        result = judged(
+            tmp_path, explore=instead(SAFE, lambda s: yes(s, 10 if s.instance == "two-lamps" else 16))
+        )
         assert [j.verdict.subject.instance for j in result.failures] == ["careless"]
         assert result.exit_code is ExitCode.MISSING_REFUTATION
 
@@ -83,50 +117,22 @@ class TestVerdicts:
         assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
         assert SAFE in result.failures[0].verdict.reason
 
-    def test_no_decision(self, tmp_path):
-        result = judged(tmp_path, explore=instead(SAFE, lambda s: inconclusive(s, reason="time-out")))
-        assert result.exit_code is ExitCode.INCONCLUSIVE
-
     def test_bounded_is_not_proved(self, tmp_path):
-        def bounded(entry, context):
-            claims = context.manifest.claims_of(entry, fakes()["prove"].kinds)
-            return [
-                holds(context.subject(entry, "prove", claim), counts={"obligations": 2}, bounds="depth 5")
-                for claim in claims
-            ]
-
+        bounded = answering(
+            lambda found: [holds(v.subject, counts={"obligations": 2}, bounds="depth 5") for v in found],
+            "prove",
+        )
         assert judged(tmp_path, prove=bounded).exit_code is ExitCode.INCONCLUSIVE
-
-    def test_a_vacuous_search(self, tmp_path):
-        def vacuous(subject):
-            return refuted(
-                subject,
-                counts={"distinct": 10},
-                counterexample=None,
-                reason="switch_off never fired",
-                replay="r",
-            )
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=instead(COVERAGE, vacuous))
-        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
-        assert len(result.failures) == 1
 
     def test_what_an_instance_cannot_exercise_is_listed(self, tmp_path):
         entry = dict(manifest_instance(), vacuous={"the lamp stays on": ["vacuity.action.switch_off"]})
 
         def vacuous(entry, context):
-            def no(claim):
-                return refuted(
-                    context.subject(entry, "explore", claim, Aspect.VACUITY),
-                    counts={"distinct": 10},
-                    counterexample=None,
-                    reason="never fired",
-                    replay="r",
-                )
+            def never(claim):
+                return no(context.subject(entry, "explore", claim, Aspect.VACUITY), "never fired")
 
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            rest = [v for v in found if v.subject.property_id != COVERAGE]
-            return [*rest, no(COVERAGE), no("vacuity.action.switch_off")]
+            rest = but(COVERAGE)(entry, context)
+            return [*rest, never(COVERAGE), never("vacuity.action.switch_off")]
 
         listed = judged(tmp_path, changes={"instance": [entry]}, explore=vacuous)
         assert listed.exit_code is ExitCode.AS_EXPECTED
@@ -136,51 +142,40 @@ class TestVerdicts:
         assert gone.exit_code is ExitCode.VACUOUS_OR_UNPINNED
         assert any("was not looked at" in j.verdict.reason for j in gone.failures)
 
-    def test_a_search_without_coverage(self, tmp_path):
-        def blind(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [v for v in found if v.subject.property_id != COVERAGE]
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=blind)
-        assert result.failures[0].verdict.reason == "'coverage' was not looked at"
-
 
 class TestPins:
-    def test_a_dropped_count_names_pinned_and_seen(self, tmp_path):
-        def fewer(subject):
-            return holds(subject, counts={"distinct": 9}, bounds="b")
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=instead(SAFE, fewer))
-        (failure,) = result.failures
-        assert failure.verdict.reason == "distinct: pinned 10, seen 9, 10"
+    @pytest.mark.parametrize(
+        ("answer", "words"),
+        [
+            (instead(SAFE, lambda s: yes(s, 9)), "distinct: pinned 10, seen 9, 10"),
+            (answering(lambda found: [yes(v.subject, 11) for v in found]), "distinct: pinned 10, seen 11"),
+            (answering(lambda found: [*found, found[0]]), f"{SAFE!r} is answered 2 times"),
+            (but(SAFE), f"{SAFE!r} is pinned but was not judged"),
+            (but(COVERAGE), "'coverage' was not looked at"),
+            (lambda entry, context: [], "no verdict"),
+            (
+                lambda entry, context: [
+                    *expected_verdicts(fakes()["explore"], entry, context),
+                    yes(context.subject(entry, "explore", "lights.surprise")),
+                ],
+                "'lights.surprise' was judged but is not pinned",
+            ),
+        ],
+    )
+    def test_what_is_not_as_pinned_is_said(self, tmp_path, answer, words):
+        result = judged(tmp_path, tier=Tier.FAST, explore=answer)
+        assert words in result.failures[0].verdict.reason
         assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
 
-    def test_a_count_that_grows_is_another_count(self, tmp_path):
-        def more(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [holds(v.subject, counts={"distinct": 11}, bounds="b") for v in found]
-
-        (failure,) = judged(tmp_path, tier=Tier.FAST, explore=more).failures
-        assert failure.verdict.reason == "distinct: pinned 10, seen 11"
-
     def test_the_length_of_a_shortest_run_is_pinned(self, tmp_path):
-        def shown(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
+        def shown(found):
             return [
                 amended(v, counts={**v.counts, RUN_STEPS: 2}) if v.counterexample is not None else v
                 for v in found
             ]
 
-        (failure,) = judged(tmp_path, explore=shown).failures
+        (failure,) = judged(tmp_path, explore=answering(shown)).failures
         assert failure.verdict.reason == "counterexample_steps: not pinned"
-
-    def test_a_claim_that_is_answered_twice(self, tmp_path):
-        def twice(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [*found, found[0]]
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=twice)
-        assert result.failures[0].verdict.reason == f"{SAFE!r} is answered 2 times"
 
     def test_each_engine_of_an_instance_is_a_check(self):
         entry = dict(manifest_instance(), engines=["explore", "interpreted", "distribute"])
@@ -191,20 +186,16 @@ class TestPins:
     def test_obligations_add_up(self, tmp_path):
         assert judged(tmp_path).exit_code is ExitCode.AS_EXPECTED
 
-        def fewer(entry, context):
-            found = expected_verdicts(fakes()["prove"], entry, context)
-            return [proved(v.subject, counts={"obligations": 1}) for v in found]
-
+        fewer = answering(
+            lambda found: [proved(v.subject, counts={"obligations": 1}) for v in found], "prove"
+        )
         result = judged(tmp_path, prove=fewer)
         assert "obligations: pinned 6, seen 3" in result.failures[0].verdict.reason
 
     def test_a_pinned_count_that_nobody_reports(self, tmp_path):
         entry = dict(manifest_instance(), counts={"distinct": 10, "generated": 31})
 
-        def silent(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [holds(v.subject, counts={"distinct": 10}, bounds="b") for v in found]
-
+        silent = answering(lambda found: [yes(v.subject) for v in found])
         result = judged(tmp_path, changes={"instance": [entry]}, explore=silent)
         assert "generated: pinned 31, not reported" in result.failures[0].verdict.reason
 
@@ -212,34 +203,11 @@ class TestPins:
         entry = dict(manifest_instance())
         entry.pop("counts")
 
-        def count(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [holds(v.subject, counts={"distinct": 10, "depth": 3}, bounds="b") for v in found]
-
+        count = answering(
+            lambda found: [holds(v.subject, counts={"distinct": 10, "depth": 3}, bounds="b") for v in found]
+        )
         result = judged(tmp_path, changes={"instance": [entry]}, explore=count)
         assert "counts = { depth = 3, distinct = 10 }" in result.failures[0].verdict.reason
-        assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
-
-    def test_a_claim_that_was_not_judged(self, tmp_path):
-        def short(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            return [v for v in found if v.subject.property_id != SAFE]
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=short)
-        assert result.failures[0].verdict.reason == f"{SAFE!r} is pinned but was not judged"
-
-    def test_a_claim_that_is_not_pinned(self, tmp_path):
-        def more(entry, context):
-            found = expected_verdicts(fakes()["explore"], entry, context)
-            extra = context.subject(entry, "explore", "lights.surprise")
-            return [*found, holds(extra, counts={"distinct": 10}, bounds="b")]
-
-        result = judged(tmp_path, tier=Tier.FAST, explore=more)
-        assert "'lights.surprise' was judged but is not pinned" in result.failures[0].verdict.reason
-
-    def test_a_judge_that_says_nothing(self, tmp_path):
-        result = judged(tmp_path, tier=Tier.FAST, explore=lambda entry, context: [])
-        assert "no verdict" in result.failures[0].verdict.reason
         assert result.exit_code is ExitCode.VACUOUS_OR_UNPINNED
 
     def test_a_verdict_about_another_entry(self, tmp_path):
@@ -255,16 +223,8 @@ class TestPins:
 
         def answer(ids, survivors):
             def made(entry, context):
-                found = []
-                for name in ids:
-                    subject = context.subject(entry, "mutate", name, Aspect.MUTANT)
-                    if name in survivors:
-                        found.append(holds(subject, counts={"distinct": 4}, bounds="b"))
-                    else:
-                        found.append(
-                            refuted(subject, counts={"distinct": 4}, counterexample=trace(), replay="r")
-                        )
-                return found
+                subjects = [context.subject(entry, "mutate", name, Aspect.MUTANT) for name in ids]
+                return [yes(s) if s.property_id in survivors else no(s) for s in subjects]
 
             return judged(tmp_path, changes={"generated": [batch], "mutant": []}, mutate=made)
 
@@ -282,28 +242,20 @@ def manifest_instance():
 
 class TestTrouble:
     def test_a_missing_tool_does_not_stop_the_others(self, tmp_path):
-        def missing(entry, context):
-            raise MissingToolError("no Java", remedy="install one")
-
-        result = judged(tmp_path, explore=missing)
+        result = judged(tmp_path, explore=raising(MissingToolError("no Java", remedy="install one")))
         assert result.exit_code is ExitCode.MISSING_TOOL
         assert [u.task for u in result.unjudged] == ["explore/two-lamps", "explore/careless"]
         assert result.done == 4
         assert result.judgements
 
     def test_bad_input_in_a_judge(self, tmp_path):
-        def bad(entry, context):
-            raise BadInputError("Position = 99999 needs 3 words", remedy="lower it")
-
-        result = judged(tmp_path, explore=bad)
+        error = BadInputError("Position = 99999 needs 3 words", remedy="lower it")
+        result = judged(tmp_path, explore=raising(error))
         assert result.exit_code is ExitCode.BAD_INPUT
         assert "99999" in result.unjudged[0].message
 
     def test_an_internal_error_is_kept(self, tmp_path):
-        def crash(entry, context):
-            raise RuntimeError("boom")
-
-        result = judged(tmp_path, explore=crash)
+        result = judged(tmp_path, explore=raising(RuntimeError("boom")))
         assert result.exit_code is ExitCode.INTERNAL_ERROR
         assert "boom" in (tmp_path / "tracebacks.txt").read_text(encoding="utf-8")
 
@@ -314,10 +266,7 @@ class TestTrouble:
 
     @pytest.mark.parametrize("signal", [KeyboardInterrupt(), StoppedError("stopped", remedy="none")])
     def test_a_stopped_run_keeps_what_was_done(self, tmp_path, signal):
-        def stop(entry, context):
-            raise signal
-
-        result = judged(tmp_path, mutate=stop)
+        result = judged(tmp_path, mutate=raising(signal))
         assert result.stopped
         assert result.exit_code is ExitCode.STOPPED
         assert result.done == 3
@@ -326,20 +275,14 @@ class TestTrouble:
         assert "Stopped after 3 of 4" in result.summary()
 
     def test_a_stopped_run_is_never_green(self, tmp_path):
-        def stop(entry, context):
-            raise KeyboardInterrupt
-
-        result = judged(tmp_path, prove=stop)
+        result = judged(tmp_path, prove=raising(KeyboardInterrupt))
         assert result.judgements == ()
         assert result.exit_code is ExitCode.STOPPED
 
 
 class TestResume:
     def test_judged_tasks_are_taken_over(self, tmp_path):
-        def stop(entry, context):
-            raise KeyboardInterrupt
-
-        judged(tmp_path, mutate=stop)
+        judged(tmp_path, mutate=raising(KeyboardInterrupt))
         earlier = earlier_results(Settings(build=tmp_path))
         judges = fakes()
         tasks = plan([manifest()], tier=Tier.FULL)
@@ -377,10 +320,7 @@ class TestResume:
                 earlier_results(Settings(build=tmp_path))
 
     def test_what_could_not_be_judged_is_tried_again(self, tmp_path):
-        def missing(entry, context):
-            raise MissingToolError("no Java", remedy="install one")
-
-        judged(tmp_path, explore=missing)
+        judged(tmp_path, explore=raising(MissingToolError("no Java", remedy="install one")))
         assert set(earlier_results(Settings(build=tmp_path))) == {"prove/any-size", "mutate/careless-mutant"}
 
     def test_a_folder_that_cannot_be_written(self, tmp_path):

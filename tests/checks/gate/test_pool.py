@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,10 +16,18 @@ from tests.checks.gate import planted
 from tests.checks.gate.toy import data, manifest
 from tests.processes import ends, lives
 from tidemark.checks.cli import app
-from tidemark.checks.gate.estimates import FILE, MIB, Needs, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
-from tidemark.checks.gate.schedule import Due, Schedule
+from tidemark.checks.gate.schedule import (
+    FILE,
+    MIB,
+    Due,
+    Needs,
+    Schedule,
+    keep_seconds,
+    last_seconds,
+    needs_of,
+)
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import to_json, to_junit
 from tidemark.checks.spark.standalone import wait_for
@@ -73,12 +82,8 @@ class TestPool:
         assert one.exit_code is ExitCode.AS_EXPECTED
         assert compared(one) == compared(two)
         assert list(two.task_seconds) == ALL
-        names = [
-            line.split("name=")[1].split('"')[1] for line in to_junit(one).splitlines() if "<testcase" in line
-        ]
-        again = [
-            line.split("name=")[1].split('"')[1] for line in to_junit(two).splitlines() if "<testcase" in line
-        ]
+        names, again = (re.findall(r'<testcase[^>]* name="([^"]*)"', to_junit(found)) for found in (one, two))
+        assert len(names) == len(again) > 0
         assert names == again
         assert two.processor_seconds > 0
 
@@ -173,13 +178,14 @@ class TestStop:
         assert set(earlier_results(Settings(build=build))) == {"prove/any-size"}  # it is the longest by guess
 
 
-def due(*needs):
-    """Tasks of the toy manifest with these needs: (judge, seconds, MiB, spark, group)."""
+def scheduled(*needs):
+    """Two processes and tasks of the toy manifest with these needs: (judge, seconds, MiB, spark, group)."""
     tasks = {task.judge: task for task in plan([manifest()], tier=Tier.FULL)}
-    return [
+    due = [
         Due(place, tasks[judge], Needs(seconds, memory * MIB, spark, group))
         for place, (judge, seconds, memory, spark, group) in enumerate(needs)
     ]
+    return Schedule(due, jobs=2, memory=100 * MIB)
 
 
 def taken(schedule, worker, running):
@@ -191,15 +197,13 @@ def taken(schedule, worker, running):
 
 class TestSchedule:
     def test_the_longest_comes_first(self):
-        schedule = Schedule(
-            due(("mutate", 1, 1, False, "a"), ("mutate", 3, 1, False, "b")), jobs=2, memory=100 * MIB
-        )
+        schedule = scheduled(("mutate", 1, 1, False, "a"), ("mutate", 3, 1, False, "b"))
         assert [taken(schedule, 0, ()).place, taken(schedule, 1, ()).place] == [1, 0]
         assert schedule.next(0, ()) is None
 
     def test_a_group_stays_in_its_process_while_there_is_other_work(self):
         needs = [("mutate", 9, 1, False, "a"), ("mutate", 8, 1, False, "a"), ("mutate", 1, 1, False, "b")]
-        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        schedule = scheduled(*needs)
         assert [taken(schedule, 0, ()).place, taken(schedule, 1, ()).place, taken(schedule, 1, ()).place] == [
             0,
             2,
@@ -208,7 +212,7 @@ class TestSchedule:
 
     def test_one_process_has_spark(self):
         needs = [("explore", 9, 1, True, "a"), ("explore", 8, 1, True, "b"), ("mutate", 1, 1, False, "c")]
-        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        schedule = scheduled(*needs)
         first = taken(schedule, 0, ())
         assert first.place == 0
         assert taken(schedule, 1, [first]).place == 2
@@ -218,7 +222,7 @@ class TestSchedule:
 
     def test_large_ones_do_not_run_at_once(self):
         needs = [("mutate", 9, 60, False, "a"), ("mutate", 8, 60, False, "b"), ("mutate", 1, 10, False, "c")]
-        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        schedule = scheduled(*needs)
         first = taken(schedule, 0, ())
         second = taken(schedule, 1, [first])
         assert (first.place, second.place) == (0, 2)
@@ -232,7 +236,7 @@ class TestSchedule:
             ("prove", 7, 1, False, "c"),
             ("prove", 2, 1, False, "d"),
         ]
-        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        schedule = scheduled(*needs)
         first = taken(schedule, 0, ())
         other = taken(schedule, 1, [first])
         assert (first.place, other.place) == (0, 1)
@@ -243,13 +247,13 @@ class TestSchedule:
         assert not len(schedule)
 
     def test_what_is_larger_than_the_machine_runs_alone(self):
-        schedule = Schedule(due(("mutate", 9, 900, False, "a")), jobs=2, memory=100 * MIB)
+        schedule = scheduled(("mutate", 9, 900, False, "a"))
         assert taken(schedule, 0, ()).place == 0
 
     @pytest.mark.parametrize("large", [("explore", 300, 1, False, "a"), ("explore", 1, 90, False, "a")])
     def test_a_large_search_has_the_machine_at_the_end(self, large):
         needs = [large, ("mutate", 5, 1, False, "b"), ("mutate", 4, 1, False, "c")]
-        schedule = Schedule(due(*needs), jobs=2, memory=100 * MIB)
+        schedule = scheduled(*needs)
         one, two = taken(schedule, 0, ()), taken(schedule, 1, ())
         assert [one.place, two.place] == [1, 2]
         assert not schedule.is_wide(one)

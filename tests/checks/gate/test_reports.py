@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 import pytest
 from rich.console import Console
 
-from tests.checks.gate.test_gate import instead, judged
+from tests.checks.gate.test_gate import instead, judged, no, raising
 from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, fakes, manifest, trace
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
@@ -30,6 +30,7 @@ from tidemark.checks.verdicts.verdict import (
     Judgement,
     Outcome,
     Subject,
+    amended,
     holds,
     inconclusive,
     refuted,
@@ -40,13 +41,13 @@ from tidemark.models.manifest import Tier
 def red(tmp_path):
     """One property refuted, one undecided, one judge without its tool."""
 
-    def no(subject):
-        return refuted(subject, counts={"distinct": 10}, counterexample=trace(), replay="tidemark replay abc")
-
-    def missing(entry, context):
-        raise MissingToolError("no Z3", remedy="install it")
-
-    return judged(tmp_path, tier=Tier.FAST, explore=instead(FORWARD, no), prove=missing)
+    missing = raising(MissingToolError("no Z3", remedy="install it"))
+    return judged(
+        tmp_path,
+        tier=Tier.FAST,
+        explore=instead(FORWARD, lambda s: amended(no(s), replay="tidemark replay abc")),
+        prove=missing,
+    )
 
 
 def unsure(tmp_path):
@@ -124,10 +125,7 @@ class TestJunit:
         assert [error.get("type") for error in root.findall(".//error")] == ["INCONCLUSIVE"]
 
     def test_a_stopped_run_has_an_error(self, tmp_path):
-        def stop(entry, context):
-            raise KeyboardInterrupt
-
-        root = ET.fromstring(to_junit(judged(tmp_path, prove=stop)).encode())
+        root = ET.fromstring(to_junit(judged(tmp_path, prove=raising(KeyboardInterrupt))).encode())
         assert [error.get("type") for error in root.findall(".//error")] == ["STOPPED"]
 
 

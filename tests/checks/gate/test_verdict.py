@@ -9,6 +9,7 @@ import pytest
 
 from tests.checks.gate.toy import trace
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe, table
+from tidemark.checks.verdicts.explain import explain
 from tidemark.checks.verdicts.verdict import (
     Aspect,
     Outcome,
@@ -21,6 +22,7 @@ from tidemark.checks.verdicts.verdict import (
     proved,
     refuted,
 )
+from tidemark.spec.language.errors import AuthorError
 
 ROOT = Path(__file__).parents[3]
 
@@ -33,6 +35,10 @@ def refutation(aspect: Aspect = Aspect.PROPERTY) -> Verdict:
     return refuted(
         subject(aspect), counts={"distinct": 2}, counterexample=trace(), replay="tidemark replay x"
     )
+
+
+def without_run(aspect: Aspect, reason: str = "") -> Verdict:
+    return refuted(subject(aspect), counts={"distinct": 1}, counterexample=None, replay="x", reason=reason)
 
 
 class TestConstructors:
@@ -50,29 +56,24 @@ class TestConstructors:
         with pytest.raises(ValueError, match="over nothing"):
             refuted(subject(), counts=counts, counterexample=trace(), replay="x")
 
-    @pytest.mark.parametrize("bounds", ["", "  "])
-    def test_holds_without_bounds_is_an_error(self, bounds):
-        with pytest.raises(ValueError, match="say the bounds"):
-            holds(subject(), counts={"distinct": 1}, bounds=bounds)
+    @pytest.mark.parametrize(
+        ("words", "build"),
+        [
+            ("say the bounds", lambda: holds(subject(), counts={"distinct": 1}, bounds="")),
+            ("say the bounds", lambda: holds(subject(), counts={"distinct": 1}, bounds="  ")),
+            ("needs a counterexample", lambda: without_run(Aspect.PROPERTY, reason="because")),
+            ("needs a reason", lambda: without_run(Aspect.VACUITY)),
+            ("replays it", lambda: amended(refutation(), replay="")),
+            ("needs a reason", lambda: inconclusive(subject(), reason=" ")),
+            ("negative", lambda: inconclusive(subject(), reason="x", counts={"distinct": -1})),
+        ],
+    )
+    def test_what_is_missing_is_an_error(self, words, build):
+        with pytest.raises(ValueError, match=words):
+            build()
 
-    def test_refuted_needs_a_counterexample_and_a_replay(self):
-        with pytest.raises(ValueError, match="needs a counterexample"):
-            refuted(subject(), counts={"distinct": 1}, counterexample=None, replay="x", reason="because")
-        with pytest.raises(ValueError, match="replays it"):
-            refuted(subject(), counts={"distinct": 1}, counterexample=trace(), replay="")
-
-    def test_vacuity_needs_a_reason_instead(self):
-        with pytest.raises(ValueError, match="needs a reason"):
-            refuted(subject(Aspect.VACUITY), counts={"distinct": 1}, counterexample=None, replay="x")
-
-    def test_inconclusive_needs_a_reason(self):
-        with pytest.raises(ValueError, match="needs a reason"):
-            inconclusive(subject(), reason=" ")
+    def test_inconclusive_with_a_reason(self):
         assert inconclusive(subject(), reason="time-out").outcome is Outcome.INCONCLUSIVE
-
-    def test_negative_counts_are_an_error(self):
-        with pytest.raises(ValueError, match="negative"):
-            inconclusive(subject(), reason="x", counts={"distinct": -1})
 
     def test_details_are_checked_again(self):
         verdict = holds(subject(), counts={"distinct": 7}, bounds="b")
@@ -166,3 +167,23 @@ class TestLint:
     def test_the_lint_sees_a_builder(self):
         for text in ("v = Verdict(subject=s)", "v = verdict.Verdict(x=1)", "w = v.model_copy(update={})"):
             assert any(_builds_verdict(node) for node in ast.walk(ast.parse(text)))
+
+
+def wrapped(name: str) -> AuthorError:
+    cause = ModuleNotFoundError(f"No module named {name!r}", name=name)
+    error = AuthorError(cause, place="protocol.py:3", doing="protocol cannot be imported")
+    error.__cause__ = cause
+    return error
+
+
+@pytest.mark.parametrize(("name", "extra"), [("pyarrow.parquet", "spark"), ("numba", "explore")])
+def test_a_package_of_an_extra(name: str, extra: str) -> None:
+    found = explain(wrapped(name))
+    assert found.code is ExitCode.MISSING_TOOL
+    assert f"[{extra}]" in found.remedy
+
+
+def test_a_package_of_the_author() -> None:
+    found = explain(wrapped("their_own_package"))
+    assert found.code is ExitCode.BAD_INPUT
+    assert "protocol.py:3" in found.message

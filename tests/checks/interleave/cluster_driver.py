@@ -13,7 +13,7 @@ from tidemark.checks.spark.session import SparkOptions, spark_session, stop_sess
 from tidemark.models.simulation import ProgramRef
 
 PROGRAM = ProgramRef.of(
-    "tidemark.models.protocols.flush.programs:flush", rows=(1,), sync_each_row=True, crashes=1
+    "tidemark.models.protocols.flush.program:flush", rows=(1,), sync_each_row=True, crashes=1
 )
 OPTIONS = Options(reduction=Reduction.SLEEP_SETS, classes=True, audit=0)
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from tidemark.checks.crosscheck.peers.shared_memory import SharedMemory
-from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Program, Settings, World
+from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Program, ProgramRef, Settings, World
 
 
 class NoLostUpdate(SharedMemory):
@@ -15,6 +15,11 @@ class NoLostUpdate(SharedMemory):
         return None
 
 
+def shared(kind: str, size: int) -> ProgramRef:
+    """A program of the peers."""
+    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
+
+
 def no_lost_update(size: int) -> Program:
     return NoLostUpdate("lost_update", size)
 
@@ -22,7 +27,7 @@ def no_lost_update(size: int) -> Program:
 class Planted(Program):
     """Two processes set x and y independently; x before y is called wrong."""
 
-    def __init__(self, *, observed: bool) -> None:
+    def __init__(self, *, observed: bool = True) -> None:
         self.observed = observed
 
     def build(self, world: World) -> None:
@@ -57,14 +62,6 @@ class WrongAtStart(Planted):
         return f"begun: x is {state['cell x']}"
 
 
-def wrong_at_start() -> Program:
-    return WrongAtStart(observed=True)
-
-
-def planted() -> Program:
-    return Planted(observed=True)
-
-
 class Blind(Planted):
     """The same, but the checker looks at the cells behind the back of the reduction."""
 
@@ -88,25 +85,14 @@ class Blind(Planted):
         return self.complaint
 
 
-def blind() -> Program:
-    return Blind()
-
-
 class Joint(Planted):
     """Observes a value that depends on two cells under the name of one of them."""
-
-    def __init__(self) -> None:
-        super().__init__(observed=True)
 
     def observe(self) -> dict[str, object]:
         return {"cell x": self.x.value > 0 and self.y.value > 0}
 
     def on_step(self, before, after, label) -> str | None:
         return None
-
-
-def joint() -> Program:
-    return Joint()
 
 
 class Deadlock(Program):
@@ -126,10 +112,6 @@ class Deadlock(Program):
 
         world.process("left", grab("a", "b"))
         world.process("right", grab("b", "a"))
-
-
-def deadlock() -> Program:
-    return Deadlock()
 
 
 class Calls(Program):

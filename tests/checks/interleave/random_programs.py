@@ -16,7 +16,35 @@ from tidemark.models.simulation import (
 )
 
 
-class Anything(Program):
+class Logged(Program):
+    """What its processes have seen, and the cells, are its outcome."""
+
+    cells: list[Cell[int]]
+    log: dict[str, list[object]]
+
+    def final(self) -> object:
+        cells = tuple(cell.value for cell in self.cells)
+        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
+
+    async def access(self, what: str, cell: Cell[int], process: Process) -> object:
+        """What all programs with faults do: cells, points and draws."""
+        match what:
+            case "l":
+                return await cell.load()
+            case "s":
+                await cell.store(7)
+            case "c":
+                return await cell.compare_and_swap(0, 1)
+            case "u":
+                return await cell.update(lambda value: value + 1)
+            case "p":
+                await process.point("here")
+            case "d":
+                return await process.choose(2, "coin")
+        return None
+
+
+class Anything(Logged):
     """Processes that do anything: cells, points, draws, timers, calls, crashes, lost replies, restarts."""
 
     def __init__(self, seed: int) -> None:
@@ -54,18 +82,6 @@ class Anything(Program):
 
     async def _do(self, what: str, cell: Cell[int], process: Process) -> object:
         match what:
-            case "l":
-                return await cell.load()
-            case "s":
-                await cell.store(7)
-            case "c":
-                return await cell.compare_and_swap(0, 1)
-            case "u":
-                return await cell.update(lambda value: value + 1)
-            case "p":
-                await process.point("here")
-            case "d":
-                return await process.choose(2, "coin")
             case "t":
                 await asyncio.sleep(1)
             case "m":
@@ -73,14 +89,12 @@ class Anything(Program):
                     return await process.call("p1", "who")
                 except (TimeoutError, ConnectionError) as error:
                     return type(error).__name__
+            case _:
+                return await self.access(what, cell, process)
         return None
 
-    def final(self) -> object:
-        cells = tuple(cell.value for cell in self.cells)
-        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
 
-
-class Memory(Program):
+class Memory(Logged):
     """Processes that access few cells. What some of the steps touch depends on the values that they read."""
 
     def __init__(self, seed: int) -> None:
@@ -146,12 +160,8 @@ class Memory(Program):
             return other.value
         return -1
 
-    def final(self) -> object:
-        cells = tuple(cell.value for cell in self.cells)
-        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
 
-
-class Faulty(Program):
+class Faulty(Logged):
     """Processes that call, post, store and crash under random budgets; some run forever, some restart."""
 
     KINDS = (
@@ -207,18 +217,6 @@ class Faulty(Program):
 
     async def _do(self, what: str, cell: Cell[int], process: Process, other: str) -> object:
         match what:
-            case "l":
-                return await cell.load()
-            case "s":
-                await cell.store(7)
-            case "c":
-                return await cell.compare_and_swap(0, 1)
-            case "u":
-                return await cell.update(lambda value: value + 1)
-            case "p":
-                await process.point("here")
-            case "d":
-                return await process.choose(2, "coin")
             case "m":
                 return await process.call(other, "who")
             case "q":
@@ -227,11 +225,9 @@ class Faulty(Program):
                 await process.store("s").put("k", process.name)
             case "g":
                 return await process.store("s").get("k")
+            case _:
+                return await self.access(what, cell, process)
         return None
-
-    def final(self) -> object:
-        cells = tuple(cell.value for cell in self.cells)
-        return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
 
 
 def faulty(seed: int) -> ProgramRef:

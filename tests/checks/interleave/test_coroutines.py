@@ -21,7 +21,7 @@ from tidemark.checks.interleave import (
     replay_coroutine,
     require_every_order,
 )
-from tidemark.checks.interleave.options import Reduction
+from tidemark.checks.interleave.limits import Reduction
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ProgramError
 
@@ -360,12 +360,6 @@ async def keeps_state() -> int:
 def test_state_that_outlives_an_execution_is_noticed():
     with pytest.raises(NondeterminismError, match="not deterministic"):
         explore_coroutine(keeps_state)
-
-
-def test_a_search_that_is_cut_is_no_pass():
-    few = Options(limits=ExecutionLimits(executions=2))
-    with pytest.raises(IncompleteSearchError, match="limit of 2 executions"):
-        require_every_order(partial(timers, 1, 2, 3), options=few)
 
 
 async def polls_until(ends: float) -> None:

@@ -14,7 +14,7 @@ from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
 from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
 
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 TINY = {"rows": [1], "flushes": [1]}
 RACE = {"rows": [1, 0], "flushes": [1, 2]}
 FINAL = "7af8040ac7c98b7c"
@@ -232,7 +232,7 @@ PROGRAMS = "tests.checks.interleave.programs:"
 
 
 def test_a_start_that_is_wrong_is_shown_and_replayed(context):
-    started = entry(f"{PROGRAMS}wrong_at_start", claims=("begun",), constants={})
+    started = entry(f"{PROGRAMS}WrongAtStart", claims=("begun",), constants={})
     (verdict,) = JUDGE.run(started, context)
     assert (verdict.outcome, verdict.reason) == (Outcome.REFUTED, "begun: x is 0")
     shown = verdict.counterexample
@@ -244,7 +244,7 @@ def test_a_start_that_is_wrong_is_shown_and_replayed(context):
 
 
 def test_a_program_without_a_specification_is_judged_by_its_execution(context):
-    verdict = JUDGE.run(entry(f"{PROGRAMS}deadlock", claims=("execution",), constants={}), context)[0]
+    verdict = JUDGE.run(entry(f"{PROGRAMS}Deadlock", claims=("execution",), constants={}), context)[0]
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.counterexample is not None
     assert "nothing can happen any more" in verdict.counterexample.failing
@@ -262,7 +262,7 @@ def test_all_steps_of_a_program_hold_and_are_counted(context):
     assert verdict.counts["executions"] == 6
 
 
-SHARES = "tests.checks.interleave.audits.test_commuting:shares"
+SHARES = "tests.checks.interleave.audits.test_explained:Shares"
 
 
 def footprints(program=FLUSH, **given):
@@ -291,3 +291,43 @@ def test_an_audit_that_has_nothing_to_try_decides_nothing(context):
 def test_footprints_are_claimed_alone_and_where_a_search_rests_on_them(context, given):
     with pytest.raises(BadInputError, match="claimed beside others, or where no search rests on it"):
         JUDGE.run(footprints().model_copy(update=given), context)
+
+
+FLUSH_MANIFEST = next(str(path) for path in manifest_files() if path.parent.name == "flush")
+
+
+@pytest.mark.parametrize(
+    ("entry", "reduction", "executions"),
+    [
+        ("tiny-every-order", "optimal", "39 executions"),
+        ("tiny-every-order", "source-sets", "39 executions"),
+        ("tiny-sleep-sets", "none", "352 executions"),
+    ],
+)
+def test_another_reduction_sees_the_pinned_final_states(entry, reduction, executions, tmp_path, capsys):
+    arguments = ["--reduction", reduction, "--build", str(tmp_path), "--manifest", FLUSH_MANIFEST]
+    assert run(["interleave", entry, *arguments]) == 0
+    out = capsys.readouterr().out
+    assert executions in out
+    assert "as pinned" in out
+
+
+def test_without_one_the_manifest_says_how(tmp_path, capsys):
+    assert run(["interleave", "tiny-sleep-sets", "--build", str(tmp_path), "--manifest", FLUSH_MANIFEST]) == 0
+    assert "39 executions" in capsys.readouterr().out
+
+
+def test_an_unknown_reduction_is_refused_by_name(tmp_path, capsys):
+    arguments = ["--reduction", "best", "--build", str(tmp_path), "--manifest", FLUSH_MANIFEST]
+    assert run(["interleave", "tiny-every-order", *arguments]) == 5
+    error = capsys.readouterr().err
+    assert "'best' is not a reduction" in error
+    assert "optimal" in error
+
+
+@pytest.mark.spark
+def test_subtrees_on_spark_see_them_too(spark, tmp_path, capsys):
+    del spark
+    arguments = ["--reduction", "optimal", "--spark", "--build", str(tmp_path), "--manifest", FLUSH_MANIFEST]
+    assert run(["interleave", "tiny-every-order", *arguments]) == 0
+    assert "39 executions" in capsys.readouterr().out

@@ -7,9 +7,8 @@ import pytest
 
 from tests.protocols.ferry import Ferry
 from tidemark.checks.gate import registry as gate_registry
-from tidemark.checks.mutation.assess import assess, baseline
+from tidemark.checks.mutation.assess import Fate, assess, baseline
 from tidemark.checks.mutation.judge import MutateJudge, ids_of, mutate
-from tidemark.checks.mutation.result import Fate
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context

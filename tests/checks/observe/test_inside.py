@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.checks.evidence.parts import proto
 from tidemark.checks.observe.inside.history import Answer, History, runs
 from tidemark.checks.observe.inside.messages import describe
 from tidemark.checks.observe.inside.wire import fields, integer, text
@@ -63,23 +64,9 @@ def test_a_write_that_failed_may_have_been_done_and_a_read_was_not(tmp_path: Pat
     assert [each["error"] for each in written] == ["OSError: not now"] * 2
 
 
-def number(value: int) -> bytes:
-    out = b""
-    while value > 127:
-        out += bytes([value & 127 | 128])
-        value >>= 7
-    return out + bytes([value])
-
-
-def field(tag: int, value: int | bytes) -> bytes:
-    if isinstance(value, int):
-        return number(tag << 3) + number(value)
-    return number(tag << 3 | 2) + number(len(value)) + value
-
-
 @given(st.integers(0, 2**64 - 1), st.binary(max_size=300))
 def test_fields_of_a_message_are_read_back(value: int, data: bytes) -> None:
-    found = fields(field(3, value) + field(20, data) + field(3, 5))
+    found = fields(proto((3, value), (20, data), (3, 5)))
     assert found == {3: [value, 5], 20: [data]}
     assert (integer(found, 3), integer(found, 4)) == (5, 0)
 
@@ -87,16 +74,16 @@ def test_fields_of_a_message_are_read_back(value: int, data: bytes) -> None:
 @pytest.mark.parametrize("cut", [1, 2, 5])
 def test_a_message_that_is_cut_off_is_refused(cut: int) -> None:
     with pytest.raises(ValueError, match="cut off"):
-        fields((field(1, 300) + field(2, b"name"))[: -5 if cut == 5 else -cut])
+        fields(proto((1, 300), (2, b"name"))[: -5 if cut == 5 else -cut])
 
 
 def test_an_insert_and_a_tick_are_described() -> None:
-    header = field(1, 400) + field(3, 99) + field(4, 2)
-    insert = field(1, header) + field(2, b"ch_1v0") + field(9, 17) + field(14, 3)
+    header = proto((1, 400), (3, 99), (4, 2))
+    insert = proto((1, header), (2, b"ch_1v0"), (9, 17), (14, 3))
     line = describe("ch", 5, insert)
     assert (line["type"], line["ts"], line["source"], line["rows"], line["segment"], line["shard"]) == (
         "insert", 99, 2, 3, 17, "ch_1v0",
     )  # fmt: skip
-    tick = describe("ch", 6, field(1, field(1, 1200) + field(3, 100)))
+    tick = describe("ch", 6, proto((1, proto((1, 1200), (3, 100)))))
     assert (tick["type"], tick["ts"], tick["rows"], tick["id"]) == ("tick", 100, 0, 6)
     assert text(fields(insert), 2) == "ch_1v0"

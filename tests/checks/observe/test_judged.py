@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from rich.console import Console
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, ts
-from tidemark.checks.observe.expected import Case
-from tidemark.checks.observe.judged import Judged, judge_run, overview
+from tidemark.checks.observe.judged import Case, Judged, case_of, judge_run, overview, read_cases
+from tidemark.checks.observe.scenarios import SCENARIOS
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
@@ -34,7 +35,7 @@ def plant(run: Path) -> None:
     """A message behind a later tick, counted beside the judges."""
     late = json.dumps(message(7, "insert", ts(999), rows=2, segment=8))
     (run / "broker.ndjson").write_text((run / "broker.ndjson").read_text() + late + "\n")
-    (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
+    count_late(run)
 
 
 def judged(run: Path, case: Case) -> tuple[Judged, str]:
@@ -45,42 +46,48 @@ def judged(run: Path, case: Case) -> tuple[Judged, str]:
     return found, (run.parent / "said").read_text()
 
 
-def test_a_sound_run_is_as_expected_and_says_nothing_of_a_refutation(run: Path) -> None:
-    found, said = judged(run, LOSES)
-    assert found == Judged(refuted=(), status=ExitCode.AS_EXPECTED)
-    assert "as due" not in said
-
-
-def test_what_is_pinned_and_found_is_as_expected_with_the_reason(run: Path) -> None:
-    plant(run)
-    found, said = judged(run, LOSES)
-    assert found == Judged(refuted=(LATE,), status=ExitCode.AS_EXPECTED)
-    assert "expected on Milvus 1: a late message" in said
-
-
-def test_what_is_not_pinned_is_a_failure(run: Path) -> None:
-    plant(run)
-    assert judged(run, SOUND)[0].status is ExitCode.UNEXPECTED_REFUTATION
-
-
-def test_what_is_pinned_and_not_found_is_a_failure(run: Path) -> None:
+def count_late(run: Path) -> None:
+    """The run says of a message behind a tick, which the evidence does not show."""
     (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
-    assert judged(run, LOSES)[0].status is ExitCode.MISSING_REFUTATION
+
+
+def nothing(run: Path) -> None:
+    """All is sound."""
+
+
+@pytest.mark.parametrize(
+    ("before", "case", "refuted", "status", "words"),
+    [
+        (nothing, LOSES, (), ExitCode.AS_EXPECTED, ""),
+        (plant, LOSES, (LATE,), ExitCode.AS_EXPECTED, "expected on Milvus 1: a late message"),
+        (plant, SOUND, (LATE,), ExitCode.UNEXPECTED_REFUTATION, ""),
+        (count_late, LOSES, (), ExitCode.MISSING_REFUTATION, ""),
+        (nothing, OPEN, (), ExitCode.AS_EXPECTED, ""),
+        (plant, OPEN, (LATE,), ExitCode.AS_EXPECTED, ""),
+    ],
+)
+def test_what_is_found_is_compared_with_what_is_pinned(
+    run: Path,
+    before: Callable[[Path], None],
+    case: Case,
+    refuted: tuple[str, ...],
+    status: ExitCode,
+    words: str,
+) -> None:
+    before(run)
+    found, said = judged(run, case)
+    assert found == Judged(refuted=refuted, status=status)
+    assert words in said
+    assert refuted or "as due" not in said
 
 
 def test_what_is_pinned_and_not_judged_at_all_is_a_failure(run: Path) -> None:
     """Without the broker nobody judges the claim."""
-    (run / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 1}}))
+    count_late(run)
     (run / "broker.ndjson").unlink()
     found, said = judged(run, LOSES)
     assert found.status is ExitCode.MISSING_REFUTATION
     assert f"NOT JUDGED {LATE}" in said
-
-
-def test_what_is_left_open_may_go_either_way(run: Path) -> None:
-    assert judged(run, OPEN)[0].status is ExitCode.AS_EXPECTED
-    plant(run)
-    assert judged(run, OPEN)[0] == Judged(refuted=(LATE,), status=ExitCode.AS_EXPECTED)
 
 
 def lose(run: Path, *, counted: int) -> None:
@@ -175,3 +182,60 @@ def test_the_table_of_all_runs(run: Path, tmp_path: Path) -> None:
 def record(run: Path, scenario: str, **facts: int) -> None:
     given = {"name": scenario, "versions": {"server": "2.3.5"}, "lease": 30, "facts": facts, "error": ""}
     (run / "scenario.json").write_text(json.dumps(given))
+
+
+LOST = Case(
+    server="1",
+    scenario="s",
+    refuted=("a/x",),
+    refuted_if={"lost_rows": ("b/y", "c/z"), "late_messages": ("d/w",)},
+    may=("c/z",),
+    why="lost",
+)
+ONE = "[[case]]\nserver = '1'\nscenario = 's'\n"
+
+
+def test_every_scenario_is_pinned_for_the_default_version() -> None:
+    for name in SCENARIOS:
+        assert case_of("2.3.5", name).demanded({}) == (
+            {"history.session/client-history"} if name == "session-delete" else set()
+        )
+    paused = case_of("2.3.5", "paused-proxy")
+    assert paused.demanded({"late_messages": 3}) == {"timetick.watermark_promise/broker-watermark"}
+    assert "history.kept/client-history" in paused.demanded({"lost_rows": 3})
+    assert not case_of("2.3.0", "session-delete").refuted
+
+
+def test_what_is_demanded_follows_what_was_counted() -> None:
+    assert LOST.demanded({"lost_rows": 0}) == {"a/x"}
+    assert LOST.demanded({"lost_rows": 7}) == {"a/x", "b/y", "c/z"}
+    assert LOST.demanded({"lost_rows": 7, "late_messages": 1}) == {"a/x", "b/y", "c/z", "d/w"}
+
+
+def test_what_is_left_open_follows_what_came_out_and_the_rest_does_not() -> None:
+    assert LOST.due({}, ["a/x", "d/w"]) == {"a/x"}
+    assert LOST.due({}, ["c/z"]) == {"a/x", "c/z"}
+    assert LOST.due({"lost_rows": 1}, []) == {"a/x", "b/y", "c/z"}
+
+
+def test_a_version_that_is_not_pinned_is_refused() -> None:
+    with pytest.raises(BadInputError, match="no expectation is pinned for clean on 9"):
+        case_of("9", "clean")
+    with pytest.raises(BadInputError, match="no expectation is pinned for t on 1"):
+        case_of("1", "t", cases=[LOST])
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        (ONE, "why"),
+        (ONE + "why = 'w'\nrefute = []\n", "refute"),
+        ((ONE + "why = 'w'\n") * 2, "two cases"),
+        (ONE + "why = 'w'\nmay = ['a']\nrefuted = ['a']\n", "in refuted and in may"),
+        ("case = ", "Invalid value"),
+    ],
+)  # fmt: skip
+def test_a_manifest_that_is_wrong_is_refused(text: str, complaint: str, tmp_path: Path) -> None:
+    (tmp_path / "expected.toml").write_text(text)
+    with pytest.raises(BadInputError, match=complaint):
+        read_cases(tmp_path / "expected.toml")

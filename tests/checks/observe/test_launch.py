@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
+import signal
 import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
+from tests.processes import ends
 from tidemark.checks.observe import launch, server
-from tidemark.checks.observe.namespace import Place, find_place
+from tidemark.checks.observe.launch import Place, find_place
 from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import SCENARIOS, find_scenario
+from tidemark.checks.observe.stage import Store
 from tidemark.checks.observe.steps import STEPS
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
 
@@ -117,3 +129,146 @@ def test_a_place_says_why_there_is_none(monkeypatch: pytest.MonkeyPatch) -> None
     assert not place.apart
     assert "no unshare" in place.why_not
     assert place.command(["true"]) == ["true"]
+
+
+SLEEP = [sys.executable, "-c", "import time; time.sleep(600)"]
+# It starts a child of its own, and says its number.
+_PARENT = """
+import subprocess, sys, time
+print(subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE).pid)
+time.sleep(600)
+"""
+PARENT = [sys.executable, "-u", "-c", _PARENT]
+ECHO = [sys.executable, "-u", "-c", "import sys\nfor line in sys.stdin: print(line, end='')"]
+
+
+def test_all_are_ended_with_the_block_and_their_children_too(tmp_path: Path) -> None:
+    with Processes() as processes:
+        first = processes.start("first", SLEEP, log=tmp_path / "first")
+        second = processes.start("second", PARENT, log=tmp_path / "second", talks=True)
+        grandchild = int(second.line())
+        assert first.running()
+        assert second.running()
+    assert ends(first.pid)
+    assert ends(second.pid)
+    assert ends(grandchild)
+
+
+def test_an_error_inside_the_block_ends_them_too(tmp_path: Path) -> None:
+    started = []
+
+    def fail() -> None:
+        with Processes() as processes:
+            started.append(processes.start("child", SLEEP, log=tmp_path / "log"))
+            raise RuntimeError("on purpose")
+
+    with pytest.raises(RuntimeError, match="on purpose"):
+        fail()
+    assert ends(started[0].pid)
+
+
+def test_a_paused_process_is_ended(tmp_path: Path) -> None:
+    with Processes() as processes:
+        child = processes.start("child", SLEEP, log=tmp_path / "log")
+        child.signal(signal.SIGSTOP)
+    assert ends(child.pid)
+
+
+def test_they_die_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    code = (
+        "import time\nfrom pathlib import Path\nfrom tidemark.checks.observe.processes import Processes\n"
+        f"child = Processes().start('child', {SLEEP!r}, log=Path({str(tmp_path / 'log')!r}))\n"
+        "print(child.pid, flush=True); time.sleep(600)"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert parent.stdout is not None
+    child = int(parent.stdout.readline())
+    os.kill(parent.pid, signal.SIGKILL)
+    parent.wait()
+    parent.stdout.close()
+    assert ends(child)
+
+
+def test_questions_are_answered_and_an_end_is_told_with_the_log(tmp_path: Path) -> None:
+    with Processes() as processes:
+        child = processes.start("echo", ECHO, log=tmp_path / "log", talks=True)
+        assert child.ask(do="this", count=3) == {"do": "this", "count": 3}
+        broken = processes.start("broken", [sys.executable, "-c", "raise SystemExit('no luck')"],
+                                 log=tmp_path / "broken", talks=True)  # fmt: skip
+        with pytest.raises(EOFError, match=r"broken ended; its log ends with: no luck"):
+            broken.line()
+
+
+def test_settings_of_other_servers_and_proxies_do_not_reach_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ETCD_NAME", "MILVUSCONF", "https_proxy", "PYTHONPATH"):
+        monkeypatch.setenv(name, "astray")
+    show = [sys.executable, "-c", "import json, os; print(json.dumps(dict(os.environ)))"]
+    with Processes() as processes:
+        child = processes.start("show", show, log=tmp_path / "log", environment={"OWN": "1"}, talks=True)
+        found = child.line()
+    assert "astray" not in found
+    assert '"OWN": "1"' in found
+
+
+def event(revision: int, key: str, *, delete: bool = False) -> dict[str, Any]:
+    pair = {"key": base64.b64encode(key.encode()).decode(), "mod_revision": str(revision)}
+    return {"type": "DELETE", "kv": pair} if delete else {"kv": pair | {"value": "dg==", "lease": "7"}}
+
+
+class Gateway(BaseHTTPRequestHandler):
+    batches: ClassVar[list[dict[str, Any]]] = []
+    revision: ClassVar[int] = 0
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self.send_response(200)
+        self.end_headers()
+        if self.path == "/v3/watch":
+            for batch in self.batches:
+                self.wfile.write(json.dumps({"result": batch}).encode() + b"\n")
+        else:
+            self.wfile.write(json.dumps({"header": {"revision": str(self.revision)}}).encode())
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def store() -> Iterator[Store]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Gateway)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield Store(f"http://127.0.0.1:{server.server_port}")
+    server.shutdown()
+    server.server_close()
+
+
+def test_events_up_to_the_revision_of_the_question(store: Store, tmp_path: Path) -> None:
+    Gateway.revision = 4
+    Gateway.batches = [
+        {"created": True},
+        {"events": [event(2, "a"), event(3, "b"), event(3, "c")]},
+        {"events": [event(4, "a", delete=True), event(5, "later")]},
+    ]
+    out = tmp_path / "etcd.ndjson"
+    assert store.write_history(out) == {"events": 4, "first": 2, "last": 4}
+    found = [json.loads(line) for line in out.read_text().splitlines()]
+    assert [(each["rev"], each["op"], each["key"], each["lease"]) for each in found] == [
+        (2, "put", "a", 7), (3, "put", "b", 7), (3, "put", "c", 7), (4, "delete", "a", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("batch", "words"),
+    [
+        ({"events": [event(2, "a")]}, "ended at revision 2, the store is at 9"),
+        ({"compact_revision": "5"}, "before revision 5"),
+    ],
+)
+def test_a_watch_that_ends_early_and_a_compacted_store_are_no_history(
+    store: Store, tmp_path: Path, batch: dict[str, Any], words: str
+) -> None:
+    Gateway.revision, Gateway.batches = 9, [batch]
+    with pytest.raises(MissingToolError, match=words):
+        store.write_history(tmp_path / "etcd.ndjson")

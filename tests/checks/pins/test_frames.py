@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tidemark.checks.frames.alone import Alone, Frames
-from tidemark.checks.frames.judge import JUDGE
+from tidemark.checks.frames.judge import JUDGE, Alone, Frames
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.report.matrix import brief, matrix
 from tidemark.checks.verdicts.judge import Context

@@ -2,26 +2,28 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 import pytest
 
 from tidemark.checks.prove.judge import JUDGE, describe, show
 from tidemark.checks.prove.proof import prove
-from tidemark.checks.prove.prover import Prover
+from tidemark.checks.prove.prover import Prover, Reply, Workers
 from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome
 from tidemark.models.interpreted.interpreter import BelowZeroError
 from tidemark.models.manifest import Expectation, Expected, Manifest, ProofEntry
 from tidemark.models.symbolic.subject import ProofSubject
-from tidemark.models.symbolic.unroll import consistent
+from tidemark.models.symbolic.unroll import consistent, k_inductive
 from tidemark.spec.language.protocol import resolve
 
 pytestmark = pytest.mark.proof
 
 LOCKS = "tests.protocols_proof.locks"
-ODD = "tests.protocols_proof.odd"
+ODD = "tests.protocols_proof.traps"
 
 
 def judged(protocol: str, **options):
@@ -105,18 +107,15 @@ def test_a_broken_step_is_refuted_and_nothing_else_is():
     assert verdicts["ticketlock.numbers_differ"].outcome is Outcome.PROVED
 
 
-def test_extremes_whole_map_updates_and_constants():
-    assert set(outcomes(judged(f"{ODD}:Flush")).values()) == {Outcome.PROVED, Outcome.HOLDS}
+@pytest.mark.parametrize("name", ["Flush", "Signs"])
+def test_extremes_updates_of_maps_signed_numbers_and_reads_out_of_range(name):
+    assert set(outcomes(judged(f"{ODD}:{name}")).values()) == {Outcome.PROVED, Outcome.HOLDS}
 
 
 def test_a_greatest_element_that_is_wrong():
     verdicts = judged(f"{ODD}:GreatestDurable")
     assert verdicts["flush.safe"].outcome is Outcome.REFUTED
     assert verdicts["flush.rows_are_consumed"].outcome is Outcome.PROVED
-
-
-def test_signed_numbers_division_map_equality_and_reads_out_of_range():
-    assert set(outcomes(judged(f"{ODD}:Signs")).values()) == {Outcome.PROVED, Outcome.HOLDS}
 
 
 def test_a_failing_claim_about_a_constant_without_a_value_is_shown():
@@ -186,6 +185,10 @@ def test_what_is_true_but_not_inductive_is_not_proved():
     verdict = judged(f"{ODD}:Cycle")["cycle.never_five"]
     assert verdict.outcome is Outcome.INCONCLUSIVE
     assert verdict.counts == {"obligations": 2, "by_form": 1, "discharged": 1}
+    assert any("a stronger lemma is missing" in note for note in verdict.notes)
+    assert verdict.counterexample is not None
+    assert verdict.counterexample.shape is Shape.INDUCTION
+    assert [str(change.before) for change in verdict.counterexample.changes(1)] == ["4"]
 
 
 def test_no_time_is_no_proof():
@@ -228,14 +231,6 @@ def test_induction_over_several_steps_where_one_is_not_enough():
     assert "not inductive over 2 steps" in short.notes[-1]
 
 
-def test_a_counterexample_to_induction_that_is_no_reachable_state():
-    verdict = judged(f"{ODD}:Cycle")["cycle.never_five"]
-    assert any("a stronger lemma is missing" in note for note in verdict.notes)
-    assert verdict.counterexample is not None
-    assert verdict.counterexample.shape is Shape.INDUCTION
-    assert [str(change.before) for change in verdict.counterexample.changes(1)] == ["4"]
-
-
 def test_a_counterexample_to_induction_that_is_reachable_is_a_violation(monkeypatch):
     monkeypatch.setattr("tidemark.checks.prove.judge.find_runs", lambda _subject, _claims: {})
     verdicts = judged(f"{LOCKS}:SkipsNumbers")
@@ -245,3 +240,55 @@ def test_a_counterexample_to_induction_that_is_reachable_is_a_violation(monkeypa
     assert verdict.counterexample.shape is Shape.RUN
     assert [step.action for step in verdict.counterexample.steps][-1] == "leave"
     assert "its state is reachable in" in verdict.notes[0]
+
+
+TRAPS = "tests.protocols_proof.traps"
+
+
+@pytest.mark.parametrize(
+    ("protocol", "fails"),
+    [
+        ("SecondPart", ["consecution:spoil:known_and_sound"]),
+        ("AnyBeginning", ["initiation:dark"]),
+        ("Copies", ["consecution:copy:one_is_not_set", "consecution:set:two_is_not_set"]),
+        (
+            "EmptyShelves",
+            ["type:sell:stock", "consecution:sell:sold_means_less", "initiation:sold_means_less"],
+        ),
+        (
+            "BelowZero",
+            [
+                "type:drop:spare",
+                "initiation:in_order",
+                "consecution:drop:in_order",
+                "consecution:copy:in_order",
+            ],
+        ),
+        ("ThirdState", ["consecution:arrive:never_arrives"]),
+    ],
+)
+def test_what_is_false_is_not_proved(protocol: str, fails: list[str]) -> None:
+    proof = prove(f"{TRAPS}:{protocol}")
+    assert {outcome.obligation.name for outcome in proof.open()} == set(fails)
+
+
+def test_the_first_of_a_queue_exists_and_no_more_is_proved() -> None:
+    """A number that exists has a least one: what a proof may use of queues."""
+    proof = prove("tests.protocols_proof.locks:Desks", timeout_s=5)
+    assert all(one.proved for one in proof.of("desks.a_desk_has_a_first"))
+    assert not all(one.proved for one in proof.of("desks.nobody_is_the_first"))
+
+
+def test_induction_over_three_steps_begins_with_three_states() -> None:
+    spec = ProofSubject(f"{TRAPS}:ThirdState").spec
+    (claim,) = spec.of_kind("invariant")
+    assert k_inductive(spec, claim, k=3, known=(), seconds=20.0) == "no"
+
+
+def test_what_a_lost_process_had_to_prove_is_not_proved() -> None:
+    prover = Prover(ProofSubject(f"{TRAPS}:ThirdState"))
+    lost: Future[list[Reply]] = Future()
+    lost.set_exception(BrokenProcessPool("killed"))
+    with Workers(prover, jobs=1, progress=lambda *_: None) as workers:
+        replies = workers._replies(lost, [0, 1])
+    assert [answer.status for answer, _ in replies] == ["unknown", "unknown"]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import pytest
 
+from tests.protocols_proof.traps import Crowded
 from tidemark.checks.prove.bounded import bounded, by_k_induction
 from tidemark.checks.prove.proof import prove
+from tidemark.checks.prove.prover import SIZE, Prover
 from tidemark.checks.verdicts.verdict import Outcome, Subject
+from tidemark.models.symbolic.hints import Hints, small_bounds
 from tidemark.models.symbolic.subject import ProofSubject
 
 pytestmark = pytest.mark.proof
 
 LOCKS = "tests.protocols_proof.locks"
-ODD = "tests.protocols_proof.odd"
+ODD = "tests.protocols_proof.traps"
 
 
 def about(prop):
@@ -59,15 +62,6 @@ def test_no_time_is_no_answer():
     assert "no answer" in verdict.reason
 
 
-def test_induction_over_three_steps():
-    proof = prove(f"{ODD}:Cycle")
-    prop = proof.spec.property("never_five")
-    results = {k: by_k_induction(proof, [prop], about, k=k, seconds=20.0)[0] for k in (2, 3)}
-    assert results[2].outcome is Outcome.INCONCLUSIVE
-    assert results[3].outcome is Outcome.PROVED
-    assert results[3].counts == {"obligations": 4}
-
-
 def test_induction_needs_the_types_and_a_claim_about_states():
     below = prove(f"{ODD}:Below")
     (verdict,) = by_k_induction(below, [below.spec.property("few")], about, k=2, seconds=20.0)
@@ -75,3 +69,30 @@ def test_induction_needs_the_types_and_a_claim_about_states():
     lock = prove(f"{LOCKS}:SkipsNumbers")
     (verdict,) = by_k_induction(lock, [lock.spec.property("called_in_order")], about, k=2, seconds=20.0)
     assert "not for a transition_invariant" in verdict.reason
+
+
+CROWDED = ProofSubject(f"{Crowded.__module__}:Crowded")
+
+
+def test_an_instance_without_constants_is_not_possible():
+    bounds = small_bounds(CROWDED.spec, elements=SIZE[0], greatest=SIZE[1])
+    narrow = Hints(CROWDED.instance(bounds))
+    assert not narrow.possible
+    consecution = next(
+        o for o in Prover(CROWDED).obligations if o.name == "consecution:serve:all_before_are_served"
+    )
+    assert narrow.of(consecution).core == frozenset()
+
+
+def test_its_numbers_go_further_until_it_is_possible():
+    prover = Prover(CROWDED)
+    hints = prover.hints(SIZE)
+    assert hints is not None
+    assert hints.possible
+    consecution = next(o for o in prover.obligations if o.name == "consecution:serve:all_before_are_served")
+    assert prover.hint(consecution, SIZE).core == frozenset({"crowded.all_before_are_served"})
+
+
+def test_no_hint_is_given_if_none_is_possible(monkeypatch):
+    monkeypatch.setattr("tidemark.checks.prove.prover.FURTHER", 0)
+    assert Prover(CROWDED).hints(SIZE) is None

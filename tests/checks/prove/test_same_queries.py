@@ -45,10 +45,10 @@ for name in sys.argv[1:]:
     print(name, len(asked), digest, [(o.answer.status, sorted(o.answer.used), str(o.model)) for o in found])
 """
 PROTOCOLS = (
-    "tests.protocols_proof.voting:Voting",
+    "tests.protocols_proof.textbook:Voting",
     "tests.protocols_proof.locks:WithoutLemma",
-    "tests.protocols_proof.odd:Flush",
-    "tests.protocols_proof.odd:Signs",
+    "tests.protocols_proof.traps:Flush",
+    "tests.protocols_proof.traps:Signs",
 )
 
 
@@ -144,7 +144,7 @@ class EachIsAskedAbout(Hints):
         return frozenset(self._switches)
 
 
-@pytest.mark.parametrize("protocol", ["tidemark.spec.flush:Flush", "tests.protocols_proof.voting:Voting"])
+@pytest.mark.parametrize("protocol", ["tidemark.spec.flush:Flush", "tests.protocols_proof.textbook:Voting"])
 def test_what_an_answer_rests_on_saves_questions_and_changes_no_core(protocol: str) -> None:
     prover = Prover(ProofSubject(protocol))
     instance = prover.subject.instance(small_bounds(prover.spec, elements=2, greatest=3))

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import sys
 import types
+from dataclasses import replace
+from functools import cache
 
 import pytest
 
+from tidemark.checks.cli.app import run
+from tidemark.checks.prove.minimise import minimise
 from tidemark.checks.prove.proof import prove
 from tidemark.checks.prove.suggest import suggest
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import Interpreter
+from tidemark.models.interpreted.search import Search
+from tidemark.models.lemmas.samples import sample
 from tidemark.models.symbolic.subject import ProofSubject
 from tidemark.spec import language
 from tidemark.spec.language.protocol import resolve
 
-pytestmark = pytest.mark.proof
-
 LOCKS = "tests.protocols_proof.locks"
-ODD = "tests.protocols_proof.odd"
+ODD = "tests.protocols_proof.traps"
 
 
 def pasted(protocol: str, without: tuple[str, ...], methods: list[str]) -> str:
@@ -33,6 +40,7 @@ def pasted(protocol: str, without: tuple[str, ...], methods: list[str]) -> str:
     return "pasted_lemmas:Pasted"
 
 
+@pytest.mark.proof
 @pytest.mark.parametrize(
     ("protocol", "prefix", "without"),
     [
@@ -55,12 +63,14 @@ def test_removed_lemmas_are_found_again(protocol, prefix, without):
     assert not {f"{prefix}.{name}" for name in without} & claims
 
 
+@pytest.mark.proof
 def test_nothing_is_offered_where_nothing_is_missing():
     found = suggest(ProofSubject(f"{LOCKS}:TicketLock"))
     assert found.lemmas == ()
     assert found.complete
 
 
+@pytest.mark.proof
 def test_no_lemma_saves_a_false_claim():
     found = suggest(ProofSubject(f"{LOCKS}:SameNumber"), seconds=30.0)
     assert not found.complete
@@ -71,6 +81,7 @@ def test_no_lemma_saves_a_false_claim():
     assert "ticketlock.one_inside" not in proved
 
 
+@pytest.mark.proof
 def test_what_no_template_says_is_not_offered():
     found = suggest(ProofSubject(f"{ODD}:Even"), seconds=30.0)
     assert not found.complete
@@ -78,13 +89,114 @@ def test_what_no_template_says_is_not_offered():
     assert found.open == ("cycle.never_five",)
 
 
+@pytest.mark.proof
 def test_a_bound_on_a_number():
     found = suggest(ProofSubject(f"{ODD}:Cycle"), seconds=30.0)
     assert found.complete
     assert [lemma.words() for lemma in found.lemmas] == ["s.shown <= 2"]
 
 
+@pytest.mark.proof
 def test_the_same_suggestions_every_time():
     subject = ProofSubject(f"{LOCKS}:WithoutLemma")
     one, two = (suggest(subject, seconds=60.0) for _ in range(2))
     assert [lemma.method() for lemma in one.lemmas] == [lemma.method() for lemma in two.lemmas]
+
+
+@pytest.mark.proof
+def test_every_lemma_is_needed():
+    found = minimise(ProofSubject(f"{LOCKS}:TicketLock"))
+    assert found is not None
+    assert found.redundant == ()
+    assert len(found.needed) == 3
+
+
+@pytest.mark.proof
+def test_a_lemma_too_many():
+    found = minimise(ProofSubject(f"{LOCKS}:Talkative"))
+    assert found is not None
+    assert set(found.redundant) == {"ticketlock.some_number", "ticketlock.numbers_were_drawn_again"}
+    assert not found.proof.open()
+    assert not {outcome.obligation.claim for outcome in found.proof.outcomes} & set(found.redundant)
+
+
+@pytest.mark.proof
+def test_an_incomplete_proof_has_no_answer():
+    assert minimise(ProofSubject(f"{LOCKS}:WithoutLemma")) is None
+
+
+@pytest.mark.proof
+def test_what_the_small_instance_does_not_need_is_put_back(monkeypatch):
+    monkeypatch.setattr("tidemark.checks.prove.minimise.Needed.lemmas", lambda _self: ())
+    found = minimise(ProofSubject(f"{LOCKS}:TicketLock"))
+    assert found is not None
+    assert set(found.restored) >= {"ticketlock.numbers_differ", "ticketlock.inside_is_called"}
+    assert not found.proof.open()
+
+
+TEXTBOOK = "tests.protocols_proof.textbook:"
+COMMIT = Instance(f"{TEXTBOOK}TwoPhaseCommit", {"Part": 3})
+
+
+suggested = cache(lambda name: suggest(ProofSubject(TEXTBOOK + name)))
+
+
+@pytest.mark.proof
+@pytest.mark.parametrize(
+    "name", ["TwoPhaseCommit", "Fence", "Holders", "Promises", "LockServer", "Shards", "Coherence"]
+)
+def test_the_lemmas_are_found_from_the_claims_alone(name):
+    found = suggested(name)
+    assert found.before.open(), "there was nothing to find"
+    assert found.complete
+    assert found.lemmas
+    assert found.never == ()
+
+
+@pytest.mark.proof
+def test_nothing_is_missing_from_what_is_offered_for_two_phase_commit():
+    """The number of lemmas depends on the text. Of this one (288 states for three participants, as published)
+    seven are offered; five of them are enough for the claim at any size, and each of the five is needed.
+    """
+    found = suggested("TwoPhaseCommit")
+    assert found.states == 288
+    claims = {lemma.name: lemma.claim("twophasecommit") for lemma in found.lemmas}
+    assert len(claims) == 7
+    idle = {"suggested_mode_known_prepared", "suggested_mode"}
+    few = {name: claim for name, claim in claims.items() if name not in idle}
+    assert len(few) == 5
+    subject = ProofSubject(TEXTBOOK + "TwoPhaseCommit")
+    assert not prove(replace(subject, added=tuple(few.values()))).open()
+    for name in few:
+        others = tuple(claim for each, claim in few.items() if each != name)
+        assert prove(replace(subject, added=others)).open(), name
+
+
+def test_the_sample_has_what_many_have_to_agree_on():
+    """Random runs of two-phase commit never met a commit; a search level by level meets all states."""
+    everything = Search(Interpreter(COMMIT), limit=5_000).run(lambda *_: None)
+    found = sample(COMMIT, states=5_000, seconds=60.0, seed=0)
+    assert found.complete
+    assert {state for _, state in found.states} == set(everything.parents)
+    assert any("committed" in state[0] for _, state in found.states)
+
+
+def test_a_sample_of_a_large_instance_has_shallow_and_deep_states():
+    found = sample(COMMIT, states=100, seconds=60.0, seed=0)
+    assert not found.complete
+    assert len(found.states) >= 100
+    assert len({state for _, state in found.states}) == len(found.states)
+    reachable = set(Search(Interpreter(COMMIT), limit=5_000).run(lambda *_: None).parents)
+    assert {state for _, state in found.states} <= reachable
+    first = [state for _, state in sample(COMMIT, states=5_000, seconds=60.0, seed=0).states[:50]]
+    assert [state for _, state in found.states[:50]] == first
+    again = sample(COMMIT, states=100, seconds=60.0, seed=0)
+    assert again.states == found.states
+
+
+@pytest.mark.proof
+def test_an_action_that_the_sample_never_took_is_named(capsys):
+    assert run(["suggest", f"{TEXTBOOK}Unlikely"]) == ExitCode.AS_EXPECTED
+    said = capsys.readouterr().out
+    assert "warning: no sampled state comes from the action never" in said
+    assert "decide_commit: lemmas" not in said

@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.checks.cli.test_printed_commands import shell
+from tests.checks.cli.test_printed_commands import RACE, shell
 from tidemark.checks.cli import app as cli
 from tidemark.checks.report.files import VERDICTS, read_result
-from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
-from tidemark.checks.report.forms.bundles import INDEX
+from tidemark.checks.report.forms.bundle import FOLDER, INDEX, bundle_id
 from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.verdict import Outcome
 
@@ -55,24 +54,6 @@ class Lamps(Protocol):
     def stops(s):
         \"\"\"The lamps stop; false, since they may go on for ever.\"\"\"
         return s.done == 0, s.done == 1
-
-
-class Race(Program):
-    \"\"\"Two processes, each of which waits for the other one.\"\"\"
-
-    def build(self, world):
-        async def wait(process):
-            await process.call("other" if process.name == "one" else "one", "never")
-
-        world.process("one", wait)
-        world.process("other", wait)
-
-    def final(self):
-        return 0
-
-
-def race():
-    return Race()
 """
 
 MANIFEST = """
@@ -101,7 +82,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's project, in which everything fails."""
     folder = tmp_path_factory.mktemp("user") / "my project"
     (folder / "specs").mkdir(parents=True)
-    (folder / "specs" / "lamps.py").write_text(PROTOCOL, encoding="utf-8")
+    (folder / "specs" / "lamps.py").write_text(PROTOCOL + RACE, encoding="utf-8")
     (folder / "specs" / "lamps.toml").write_text(MANIFEST, encoding="utf-8")
     return folder
 

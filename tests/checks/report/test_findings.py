@@ -1,15 +1,29 @@
 """FINDINGS.md is the index that the command prints; one finding is printed with its runs."""
 
+from __future__ import annotations
+
+import io
 import re
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from tests.checks.cli.test_mistakes import WHOLE, folder_with
+from tests.checks.gate.toy import trace
+from tidemark.checks.cli import app as cli
 from tidemark.checks.inputs.manifests import manifests
+from tidemark.checks.mutation.implementation.fate import BY, FATE, REVIEWED
+from tidemark.checks.report.console import show_result
 from tidemark.checks.report.findings import Book, books, findings_text, sources_text
+from tidemark.checks.report.page.rows import Slips, slips
+from tidemark.checks.report.places import left_out, places, places_text
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.checks.verdicts.result import RunResult
+from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, Verdict, holds, refuted
 from tidemark.models.findings import Evidence, Finding
-from tidemark.models.manifest import Manifest
+from tidemark.models.manifest import Manifest, load, manifest_files
 
 DOCUMENT = Path(__file__).parents[3] / "FINDINGS.md"
 
@@ -83,3 +97,152 @@ def test_evidence_that_does_not_fit_is_refused(
         Book(flush.manifest, ()).expected(finding, finding.evidence[0])
     with pytest.raises(BadInputError, match=message):
         list(Book(flush.manifest, ()).section(finding))
+
+
+def judged(verdict: Verdict, expected: Outcome = Outcome.HOLDS) -> Judgement:
+    return Judgement(verdict=verdict, expected=expected)
+
+
+def about(claim: str, aspect: Aspect = Aspect.PROPERTY) -> Subject:
+    return Subject(protocol="p", property_id=claim, judge="j", instance="i", aspect=aspect)
+
+
+def pin(number: int) -> Judgement:
+    subject = about(f"pin-{number}", Aspect.PIN)
+    return judged(
+        refuted(subject, counts={"pins": 1}, counterexample=None, reason="no count is pinned", replay="x")
+    )
+
+
+SURVIVOR = judged(
+    holds(about("survivor", Aspect.MUTANT), counts={"distinct": 3}, bounds="b"), Outcome.REFUTED
+)
+RUN = judged(refuted(about("refinement"), counts={"distinct": 3}, counterexample=trace(), replay="x"))
+
+
+def test_the_most_telling_failure_is_first_and_all_are_there(tmp_path):
+    pins = [pin(number) for number in range(60)]
+    result = RunResult(tier="fast", seed=0, judgements=(*pins, SURVIVOR, RUN), planned=1, done=1)
+    assert [one.verdict.subject.property_id for one in result.failures[:3]] == [
+        "refinement",
+        "survivor",
+        "pin-0",
+    ]
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
+    text = screen.getvalue()
+    assert text.index("FAIL  expected holds: refinement") < text.index("FAIL  expected refuted: ")
+    assert "54 more failures:" in text
+    assert "  expected holds: pin-6 is refuted by j on i: no count is pinned" in text
+    assert "... and 14 more, which the files have" in text
+    assert "NOT as expected: 62 of 62 results" in text
+
+
+def test_a_failure_that_several_engines_find_is_shown_once(tmp_path):
+    def by(judge: str, instance: str = "i") -> Judgement:
+        subject = Subject(
+            protocol="p", property_id="p.claim", judge=judge, instance=instance, aspect=Aspect.PROPERTY
+        )
+        again = f"tidemark replay {judge}-{instance}"
+        return judged(refuted(subject, counts={"distinct": 3}, counterexample=trace(), replay=again))
+
+    found = (by("explore"), by("interpreted"), by("distribute", "larger"), pin(0))
+    result = RunResult(tier="fast", seed=0, judgements=found, planned=1, done=1)
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
+    text = screen.getvalue()
+    assert text.count("FAIL  expected") == 2
+    assert text.count("bundle: ") == 1
+    assert (
+        f"also by interpreted on i in {len(trace().steps)} steps; replay: tidemark replay interpreted-i"
+        in text
+    )
+    assert text.count("replay: ") == 4, "each verdict can be replayed"
+    assert "NOT as expected: 4 of 4 results" in text
+
+
+BROKEN = ExitCode.UNEXPECTED_REFUTATION
+UNPINNED = ExitCode.VACUOUS_OR_UNPINNED
+FOUND = 'expect = { every = "holds", refuted = ["doors.all_shut"] }'
+
+
+@pytest.mark.parametrize(
+    ("expect", "counts", "status", "words"),
+    [
+        (FOUND, "", UNPINNED, "not pinned"),
+        (FOUND, "distinct = 7", UNPINNED, "NOT as pinned"),
+        (FOUND, "distinct = 2, counterexample_steps = 1", ExitCode.AS_EXPECTED, "as pinned"),
+        ('expect = { every = "holds" }', "distinct = 2, counterexample_steps = 1", BROKEN, "as pinned"),
+        ('expect = { every = "holds" }', "counterexample_steps = 1", BROKEN, ""),
+    ],
+)
+def test_counts(expect, counts, status, words, tmp_path, capsys):
+    """The last one: steps of a run that nobody expects are not compared with those of the expected one."""
+    manifest = WHOLE.replace('expect = { every = "holds" }', f"{expect}\ncounts = {{ {counts} }}")
+    _, path = folder_with(tmp_path, manifest=manifest)
+    words_of = ["interpreted", "--manifest", str(path), "--build", str(tmp_path / "build")]
+    assert cli.run(words_of) == status
+    rows = {line.split()[0]: line.split(maxsplit=1)[1] for line in capsys.readouterr().out.splitlines()
+            if line.strip().startswith("pinned-")}  # fmt: skip
+    assert rows["pinned-claims"].strip() == "as pinned"
+    assert rows.get("pinned-counts", "").strip() == words
+
+
+def _tried(mutant: str, *notes: str) -> Judgement:
+    subject = Subject(protocol="p", property_id=mutant, judge="mutate", instance="places", aspect=Aspect.SLIP)
+    killed = notes[0].startswith(f"{FATE}killed")
+    verdict = (
+        refuted(
+            subject, counts={"executions": 1}, counterexample=None, reason="it is", replay="r", notes=notes
+        )
+        if killed
+        else holds(subject, counts={"executions": 1}, bounds="one entry", replay="r", notes=notes)
+    )
+    return Judgement(verdict=verdict, expected=Outcome.REFUTED if killed else Outcome.HOLDS)
+
+
+def test_each_file_has_a_row_with_fates_and_killers():
+    found = slips(
+        [
+            _tried("b.py:f/flipped@1", f"{FATE}killed{BY}life"),
+            _tried("a.py:f/flipped@1", f"{FATE}killed{BY}life"),
+            _tried("a.py:f/flipped@2", f"{FATE}survived", f"{REVIEWED}it is set before it is read"),
+            _tried("a.py:f/flipped@3", f"{FATE}killed{BY}driven"),
+            _tried("a.py:f/flipped@4", f"{FATE}killed{BY}life"),
+        ]
+    )
+    assert found == [
+        Slips(file="a.py", tried=4, fates="killed 3, survived 1", killers="life 2, driven 1", reviewed=1),
+        Slips(file="b.py", tried=1, fates="killed 1", killers="life 1", reviewed=0),
+    ]
+
+
+def test_no_trial_no_table():
+    assert slips([]) == []
+
+
+@pytest.fixture(scope="module")
+def loaded_manifests():
+    return [load(path) for path in manifest_files()]
+
+
+def test_the_table_has_a_row_for_each_entry(loaded_manifests):
+    rows = [line for line in places_text(loaded_manifests).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(places(loaded_manifests))
+
+
+def test_no_mutant_is_counted_twice(loaded_manifests):
+    found = places(loaded_manifests)
+    assert len(found) > 20
+    for place in found:
+        assert place.not_seen >= 0, place
+        assert 0.95 <= place.share <= 1.0, place
+
+
+def test_a_file_is_tried_once_or_told_to_be_left_out(loaded_manifests):
+    tried = [file for place in places(loaded_manifests) for file in place.files]
+    assert len(tried) == len(set(tried))
+    rest = left_out(loaded_manifests)
+    assert rest.keys().isdisjoint(tried)
+    assert "proxy/ids.py" in tried
+    assert all(number > 0 for number in rest.values())

@@ -10,8 +10,6 @@ from tidemark.checks.spark.search.native_kernel import FACTORY as NATIVE
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import Runner
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.interpreted.search import Search as InterpretedSearch
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import search as native_search
 
@@ -72,8 +70,3 @@ def native_summary(instance: Instance) -> dict[str, Any]:
         "broken": depths,
         "events": {claim.id for claim in kernel.step_claims if hits[claim.id]},
     }
-
-
-def interpreted_counts(instance: Instance) -> tuple[int, int, int]:
-    reached = InterpretedSearch(Interpreter(instance), limit=100_000).run(lambda *_: None)
-    return len(reached.parents), reached.generated, reached.depth

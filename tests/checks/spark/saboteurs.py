@@ -1,4 +1,4 @@
-"""Kernels that count right and do harm beside it: a task that hangs, a shuffle file that vanishes."""
+"""Kernels that count right, and something goes wrong beside them: a task hangs, a shuffle file is lost."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from tidemark.models.instance import Instance
 
 SLOW_AT_FIRST = "tests.checks.spark.saboteurs:slow_at_first"
 THIEF = "tests.checks.spark.saboteurs:thief"
+IN_SMALL_BLOCKS = "tests.checks.spark.saboteurs:in_small_blocks"
 
 
 class _SlowAtFirst(NativeKernel):
@@ -42,6 +43,15 @@ class _Thief(NativeKernel):
                 for file in files:
                     file.unlink()
         return super().failing(block)
+
+
+class _InSmallBlocks(NativeKernel):
+    chunk = 50
+
+
+def in_small_blocks(instance: Instance) -> Any:
+    """States are expanded some at a time."""
+    return _with(_InSmallBlocks, native(instance))
 
 
 def thief(instance: Instance) -> Any:

@@ -9,9 +9,7 @@ import dataclasses
 import pytest
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, make, native_summary, summary
-from tests.checks.spark.slow_kernel import FACTORY as SLOW
-from tidemark.checks.explore.replay import replay
-from tidemark.checks.explore.token import parse_token
+from tidemark.checks.explore.replay import parse_token, replay
 from tidemark.checks.spark.judge import JUDGE, distribute
 from tidemark.checks.spark.search.breadth_first import TOGETHER, RoundLimits, Search
 from tidemark.checks.spark.search.runners import OnSpark
@@ -19,8 +17,6 @@ from tidemark.checks.spark.states.level_log import CorruptFileError
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Outcome
-from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import load, manifest_files
 
 pytestmark = pytest.mark.spark
@@ -51,11 +47,6 @@ def test_counts_do_not_depend_on_the_rounds_of_a_job(spark, tmp_path, together):
     assert summary(found) == native_summary(TWO_PHASE)
     assert sum(done.on_spark for done in found.rounds) == {1: 4, 3: 6}[together]
     assert directory.complete_rounds() == len(found.levels) + 1
-
-
-def test_a_kernel_of_the_interpreter_on_spark(spark, tmp_path):
-    found = distributed(tmp_path / "run", LAMPS, factory=SLOW, spark=OnSpark(spark), handover=40)
-    assert summary(found) == summary(distributed(tmp_path / "fast", LAMPS))
 
 
 def by_id(verdicts):
@@ -193,17 +184,6 @@ def test_an_instance_that_is_too_wide_is_bad_input(spark, tmp_path):
     wide = dataclasses.replace(LAMPS, bounds={"Lamp": 2000, "Colour": 2**19})
     with pytest.raises(BadInputError, match="words"):
         distribute(wide, spark=spark, workdir=tmp_path / "run")
-
-
-def test_the_interpreter_agrees_with_the_counts(spark, tmp_path):
-    small = Instance(LAMPS.protocol, {"Lamp": 2, "Colour": 200}, name="two-lamps")
-    found = distribute(small, spark=spark, workdir=tmp_path / "run", limits=EVERYTHING_ON_SPARK)
-    states = set(Interpreter(small).initial())
-    frontier = list(states)
-    while frontier:
-        frontier = list({t.state for s in frontier for t in Interpreter(small).successors(s)} - states)
-        states |= set(frontier)
-    assert {verdict.counts["distinct"] for verdict in found} == {len(states)}
 
 
 def test_the_judge_keeps_the_rounds_of_a_stopped_search_until_it_is_done(spark, tmp_path):

@@ -13,12 +13,11 @@ from tests.checks.spark.opponents import (
     TWO_PHASE,
     WIDE_LAMPS,
     distributed,
-    interpreted_counts,
     make,
     native_summary,
     summary,
 )
-from tests.checks.spark.slow_kernel import FACTORY as SLOW
+from tests.checks.spark.saboteurs import IN_SMALL_BLOCKS
 from tidemark.checks.spark.search import rounds
 from tidemark.checks.spark.search.breadth_first import RoundLimits, Search
 from tidemark.checks.spark.search.verdicts import Judged
@@ -36,24 +35,6 @@ from tidemark.models.native.search.breadth_first import search
 @pytest.mark.parametrize("instance", [GRID, LAMPS, WIDE_LAMPS, TWO_PHASE], ids=lambda i: i.name)
 def test_counts_are_the_native_engine_s_for_any_number_of_partitions(tmp_path, instance, partitions):
     assert summary(distributed(tmp_path / "run", instance, partitions=partitions)) == native_summary(instance)
-
-
-@pytest.mark.parametrize("instance", [GRID, LAMPS], ids=lambda i: i.name)
-def test_counts_are_the_interpreter_s(tmp_path, instance):
-    found = summary(distributed(tmp_path / "run", instance, partitions=3))
-    assert (found["distinct"], found["generated"], found["depth"]) == interpreted_counts(instance)
-
-
-@pytest.mark.parametrize("instance", [GRID, LAMPS], ids=lambda i: i.name)
-def test_a_kernel_with_another_packing_gives_the_same(tmp_path, instance):
-    slow = distributed(tmp_path / "slow", instance, partitions=2, factory=SLOW)
-    assert summary(slow) == summary(distributed(tmp_path / "fast", instance, partitions=3))
-
-
-def test_two_phase_commit_has_its_published_number_of_states(tmp_path):
-    five = dataclasses.replace(TWO_PHASE, bounds={"Manager": 5})
-    found = summary(distributed(tmp_path / "run", five, partitions=2))
-    assert (found["distinct"], found["generated"], found["depth"]) == (8832, 58146, 17)
 
 
 def test_known_answers_of_the_grid(tmp_path):
@@ -177,7 +158,7 @@ def test_a_gap_in_the_logs_is_an_error_and_never_fewer_states(tmp_path):
 def test_all_packets_of_a_sender_count(tmp_path, monkeypatch):
     """A round that is too large for one packet has several of each sender."""
     monkeypatch.setattr(rounds, "_SEND", 1)
-    directory = make(tmp_path / "run", TWO_PHASE, partitions=2, factory=SLOW)
+    directory = make(tmp_path / "run", TWO_PHASE, partitions=2, factory=IN_SMALL_BLOCKS)
     found = Search(directory).run()
     widest = dataclasses.replace(directory.plan, number=found.levels.index(max(found.levels)) + 1)
     assert max(sequence for _, (_, sequence, _) in rounds.expand(widest, 0)) > 1

@@ -311,16 +311,11 @@ def test_the_same_code_gives_the_same_zip(tmp_path: Path) -> None:
     with zipfile.ZipFile(first) as archive:
         names = archive.namelist()
     assert {name.split("/")[0] for name in names} == {"tidemark"}
-    assert "tidemark/checks/spark/package_code.py" in names
-    assert [path.name for path in (tmp_path / "a").iterdir()] == [first.name]
-
-
-def test_data_files_travel_with_the_code(tmp_path: Path) -> None:
-    with zipfile.ZipFile(code_zip(folder=tmp_path)) as archive:
-        names = archive.namelist()
-    assert "tidemark/models/protocols/flush/manifest.toml" in names
-    assert "tidemark/checks/report/page/index.html.j2" in names
+    for name in ("spark/package_code.py", "report/page/index.html.j2"):
+        assert f"tidemark/checks/{name}" in names
+    assert "tidemark/models/protocols/flush/manifest.toml" in names, "data files travel with the code"
     assert not [name for name in names if "__pycache__" in name]
+    assert [path.name for path in (tmp_path / "a").iterdir()] == [first.name]
 
 
 SUBMITTED = """

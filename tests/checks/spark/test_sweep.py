@@ -11,7 +11,6 @@ from pyspark import RDD, SparkContext
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, native_summary
 from tidemark.checks.cli.spark.many import axis
-from tidemark.checks.prove.proof import prove
 from tidemark.checks.spark.shapes import grid, swarm, sweep, walk_one
 from tidemark.checks.spark.sweep import SweepError, run_many
 from tidemark.checks.verdicts.errors import BadInputError
@@ -55,14 +54,6 @@ def test_progress_counts_finished_items(spark):
 def test_the_first_failing_item_is_named(spark):
     with pytest.raises(SweepError, match=r"fails_on_odd failed on 3: ValueError: 3 is odd"):
         run_many(spark, [2, 4, 3, 5], f"{HERE}:fails_on_odd", name="odd")
-
-
-def test_jobs_have_readable_names(spark):
-    run_many(spark, [2], f"{HERE}:fails_on_odd", name="even numbers", unit="numbers")
-    store = spark.sparkContext._jsc.sc().statusStore()
-    jobs = store.jobsList(None)
-    descriptions = [jobs.apply(n).description() for n in range(jobs.size())]
-    assert any("even numbers: 1 numbers" in str(text) for text in descriptions)
 
 
 def test_a_stop_that_ends_spark_as_well_is_still_a_stop(spark, monkeypatch):
@@ -155,12 +146,3 @@ def test_a_swarm_refutes_with_the_shortest_of_its_runs(spark):
     assert refuted.counts["executions"] == sum(
         v.counts["executions"] for run in runs for v in run if v.subject.property_id == "grid.not_far"
     )
-
-
-def test_obligations_on_spark_are_answered_like_here(spark):
-    here = prove(PROTOCOL)
-    there = prove(PROTOCOL, spark=spark)
-    assert [(o.obligation.name, o.answer.status) for o in there.outcomes] == [
-        (o.obligation.name, o.answer.status) for o in here.outcomes
-    ]
-    assert all(outcome.proved for outcome in there.outcomes)

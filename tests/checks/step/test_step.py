@@ -10,8 +10,7 @@ import pytest
 
 from tests.checks.report.handover import CLAIM, STEPS, run
 from tidemark.checks.cli.app import run as tidemark
-from tidemark.checks.explore.replay import run_of
-from tidemark.checks.explore.token import parse_token
+from tidemark.checks.explore.replay import parse_token, run_of
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 MANIFEST = f"""

@@ -42,24 +42,6 @@ def store(tmp_path, fences, steady, clock=None):
     )
 
 
-async def test_a_watch_that_has_fallen_behind_is_refused(tmp_path):
-    sessions = store(tmp_path, Fenced(), Hand())
-    await sessions.start()
-    a, b = [await sessions.register(name, lease=2.0) for name in "ab"]
-    await sessions.compact(1)
-    assert await sessions.next_event(1) == SessionEvent(2, b, alive=True)
-    with pytest.raises(WatchCompactedError, match="change 1 of the sessions is forgotten, 2 is next"):
-        await sessions.next_event(0)
-    await sessions.compact(2)
-    with pytest.raises(WatchCompactedError, match="change 2"):
-        await sessions.next_event(1)
-    assert await sessions.take_over() == ([a, b], 2), "the revision outlives the changes"
-    waiting = asyncio.create_task(sessions.next_event(2))
-    await sessions.end(a)
-    assert await waiting == SessionEvent(3, a, alive=False)
-    await sessions.close()
-
-
 async def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_path):
     class Hangs(Fenced):
         async def fence(self, source):

@@ -2,24 +2,20 @@
 
 import asyncio
 import json
-from typing import Any
-from unittest.mock import AsyncMock, Mock
 
 import pytest
 
+from tests.impl.cluster.audit import wrong_rows
 from tidemark.impl.broker.memory_database import MemoryDatabase
-from tidemark.impl.cluster.audit import Audit, audit
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.leave import leave_messages
 from tidemark.impl.cluster.releases import SqliteReleases
-from tidemark.impl.cluster.stored import audit_cluster
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.file_log import checked
-from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import BinlogRecord, Compaction, EndPosition, MetaSnapshot, Row, SegmentRecord
+from tidemark.impl.types import BinlogRecord, EndPosition, Row, SegmentRecord
 from tidemark.impl.values.messages import DdlMessage, DeleteMessage, Entry, InsertMessage, Tick, encode
 
 CONFIG = ClusterConfig(channels=3)
@@ -76,26 +72,22 @@ def test_what_cannot_be_read_or_written_is_an_error(directory, tmp_path):
     damaged = directory.logs / "dml_2.jsonl"
     damaged.unlink()
     damaged.mkdir()
-    for work in (
-        leave_messages(directory.root, tmp_path / "messages", config=CONFIG),
-        audit_cluster(directory.root, CONFIG),
-    ):
-        with pytest.raises(StoreError):
-            asyncio.run(work)
+    with pytest.raises(StoreError):
+        asyncio.run(leave_messages(directory.root, tmp_path / "messages", config=CONFIG))
 
 
 @pytest.mark.parametrize(
-    ("stored", "missing", "doubled", "invented"),
+    ("stored", "wrong"),
     [
-        (STORED, (), (), ()),
-        (STORED[1:], (A,), (), ()),
-        (STORED[:2] + STORED[3:], REMOVED, (), ()),
-        ((*STORED, (36, (C,))), (), (C,), ()),
-        ((*STORED, (35, (INVENTED,))), (), (), (INVENTED,)),
+        (STORED, {}),
+        (STORED[1:], {"lost": {A}}),
+        (STORED[:2] + STORED[3:], {"lost": {*REMOVED}}),
+        ((*STORED, (36, (C,))), {"doubled": {C}}),
+        ((*STORED, (35, (INVENTED,))), {"invented": {INVENTED}}),
     ],
 )
-def test_an_audit_compares_what_is_stored_with_the_logs(directory, stored, missing, doubled, invented):
-    async def audited():
+def test_the_comparison_of_the_other_tests_can_fail(directory, stored, wrong):
+    async def compared():
         store, meta = ParquetStore(directory.binlogs), SqliteMetaStore(directory.meta)
         for number, rows in stored:
             path = f"c/segment-{number}/term-000001-position-1"
@@ -103,104 +95,23 @@ def test_an_audit_compares_what_is_stored_with_the_logs(directory, stored, missi
             named = (BinlogRecord(path, tuple(row.ts for row in rows)),)
             await meta.save_segment(SegmentRecord(number, "c", EndPosition(rows[-1].ts), binlogs=named))
         await meta.close()
-        return await audit_cluster(directory.root, CONFIG)
+        return await wrong_rows(directory.root, CONFIG)
 
-    assert asyncio.run(audited()) == Audit(6, missing, doubled, invented, ())
-
-
-LEVEL = Row(11, -33, 1)
-
-
-@pytest.mark.parametrize(
-    ("logged", "objects", "segment", "findings"),
-    [
-        ([A], {}, {}, ((A,), (), (), ("there is no object 'p'",))),
-        (
-            [A],
-            {"p": [A]},
-            {"positions": (7,)},
-            ((), (), (), ("binlog p holds other rows than its record says",)),
-        ),
-        ([LEVEL], {"p": [LEVEL]}, {"id": -33, "named": False, "applied": ("p",)}, ((), (), (), ())),
-        ([A], {"p": [A]}, {"named": False, "applied": ("p",)}, ((A,), (), (), ())),
-        ([A, LEVEL], {"p": [LEVEL]}, {"id": -33, "start": 0}, ((A,), (), (), ())),
-        ([A, A], {"p": [A, A]}, {}, ((), (A,), (), ())),
-        # A rewriting leaves out a row that has a newer delete of its key.
-        ([A, LEVEL], {"p": []}, {"start": 1}, ((LEVEL,), (), (), ())),
-        ([A, Row(8, -33, 1)], {"p": []}, {"start": 1}, ((A, Row(8, -33, 1)), (), (), ())),
-        ([A, Row(11, -33, 2)], {"p": []}, {"start": 1}, ((A, Row(11, -33, 2)), (), (), ())),
-        ([A, Row(11, 31, 1)], {"p": []}, {"start": 1}, ((A, Row(11, 31, 1)), (), (), ())),
-        ([B, Row(11, -33, 2)], {"p": []}, {"start": 1}, ((B, Row(11, -33, 2)), (), (), ())),
-    ],
-)
-def test_an_audit_tells_what_is_wrong_with_a_binlog_and_what_may_be_gone(logged, objects, segment, findings):
-    store = MemoryObjectStore()
-    store.objects.update({path: tuple(rows) for path, rows in objects.items()})
-    positions = segment.get("positions", tuple(row.ts for row in objects.get("p", ())))
-    record = SegmentRecord(
-        segment.get("id", 31),
-        "c",
-        binlogs=(BinlogRecord("p", positions),) if segment.get("named", True) else (),
-        compaction=Compaction(applied=segment.get("applied", ()), start=segment.get("start", 0)),
-    )
-    found = asyncio.run(audit(logged, MetaSnapshot((), (record,)), store))
-    assert (found.missing, found.doubled, found.invented) == findings[:3]
-    assert found.expected == len(logged)
-    assert all(one.startswith(words) for one, words in zip(found.problems, findings[3], strict=True))
-    assert found.clean == (not any(findings))
-
-
-def test_an_error_that_no_store_should_have_is_no_damaged_binlog():
-    store = Mock(get=AsyncMock(side_effect=KeyError("bug")))
-    record = SegmentRecord(31, "c", binlogs=(BinlogRecord("p", ()),))
-    with pytest.raises(KeyError):
-        asyncio.run(audit([A], MetaSnapshot((), (record,)), store))
-
-
-def test_an_audit_of_nothing_proves_nothing_and_the_counts_are_said():
-    assert not Audit(0, (), (), (), ()).clean
-    assert Audit(1, (), (), (), ()).clean
-    assert not Audit(1, (A,), (), (), ()).clean
-    assert not Audit(1, (), (A,), (), ()).clean
-    assert not Audit(1, (), (), (A,), ()).clean
-    assert not Audit(1, (), (), (), ("p",)).clean
-    words = "9 rows in the log: 1 lost, 2 doubled, 3 invented, 1 damaged binlogs"
-    assert Audit(9, (A,), (A, B), (A, B, C), ("p",)).describe() == words
+    assert asyncio.run(compared()) == wrong
 
 
 class Records(MemoryDatabase):
-    """open: whether they are. damage: an error of each statement, or what a table is found to hold."""
+    """open: whether they are."""
 
     open = False
-    damage: Any = None
 
     async def execute(self, statement, values=()):
         self.open = True
-        if isinstance(self.damage, Exception):
-            raise self.damage
-        if self.damage and statement.startswith("SELECT * FROM channels"):
-            return self.damage
         return await super().execute(statement, values)
 
     async def close(self):
         self.open = False
         await super().close()
-
-
-@pytest.mark.parametrize(
-    ("damage", "error"),
-    [(None, None), (StoreError("disk I/O error"), StoreError), ([("dml_0_7v0",)], ValueError)],
-)
-def test_the_records_are_closed_however_the_audit_ends(directory, damage, error):
-    records = Records()
-    records.damage = damage
-    work = audit_cluster(directory.root, CONFIG, database=records)
-    if error is None:
-        assert len(asyncio.run(work).missing) == 6
-    else:
-        with pytest.raises(error):
-            asyncio.run(work)
-    assert not records.open
 
 
 async def test_releases_are_kept_in_order_until_they_are_discarded(tmp_path):

@@ -32,36 +32,6 @@ class Held:
         return await self._serve(channel, read, deadline=deadline)
 
 
-async def test_a_read_needs_each_shard_from_some_node_and_no_slow_one(tmp_path):
-    async with running(tmp_path) as cluster:
-        user = client(cluster, 0)
-        await user.create("c", shards=2)
-        rows = dict.fromkeys(range(6), "v")
-        await user.insert("c", rows)
-        first, second = (Held(node) for node in cluster.replicas.nodes.values())
-        pending = cluster.requests[0].collector.pending
-        first.may_answer.set()
-        assert (await user.query("c", level=STRONG)).rows == rows
-        await until(lambda: second.asked == 2)
-        assert (pending, second.answered) == ({}, 0)
-        first.refused, second.refused = ([name] for name in cluster.replicas.channels)
-        asked = asyncio.create_task(user.query("c", level=STRONG))
-        await until(lambda: first.answered == 4 and second.asked == 4)
-        assert len(pending) == 1
-        second.may_answer.set()  # also the result that comes too late
-        assert (await asked).rows == rows
-        second.refused = first.refused
-        with pytest.raises(RequestRefusedError, match=r"NotServableError: .* is refused"):
-            await user.query("c", level=STRONG)
-        assert pending == {}
-        for number in (0, 1):
-            await cluster.replicas.kill(number)
-        with pytest.raises(RequestRefusedError, match="no query node serves it; ask again"):
-            await user.query("c", level=STRONG)
-        await cluster.replicas.revive(1)
-        assert (await user.query("c", level=STRONG)).rows == rows
-
-
 async def test_a_release_ends_a_request_in_flight(tmp_path):
     async with running(tmp_path) as cluster:
         user, other = client(cluster, 0), client(cluster, 1)

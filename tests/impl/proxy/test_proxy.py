@@ -192,7 +192,8 @@ async def test_each_task_has_an_id_of_its_own():
         ids.may_answer.set()
         await world.serves()
         tasks = [await world.proxy.write(("a",)) for _ in range(4)]
-        assert ([task.id for task in tasks], ids.asked) == ([1, 2, 3, 4], [(3, 17), (3, 17)])
+        assert [(task.id, task.number) for task in tasks] == [(1, 1), (2, 2), (3, 3), (4, 4)]
+        assert (ids.asked, world.proxy.queues.pending) == ([(3, 17), (3, 17)], {})
 
 
 @pytest.mark.parametrize("asked", [False, True])

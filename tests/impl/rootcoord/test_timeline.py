@@ -15,6 +15,7 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ddl_source import DdlSource
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionEvent
 from tidemark.impl.rootcoord.root_coord import RootCoord
+from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.values.report import TimeTickReport
 
 
@@ -77,7 +78,8 @@ async def played(what: str) -> str:
     config = RootCoordConfig(
         ddl_tick_seconds=3.0, dummy_seconds=2.0, round_capacity=int(script.get("room", "1")[0])
     )
-    ports = RootCoordPorts(oracle=scene, sessions=scene, ticks=scene, clock=scene)
+    ddl = DdlSource(oracle=scene, preemption=NoPreemption())
+    ports = RootCoordPorts(ddl=ddl, sessions=scene, ticks=scene, clock=scene)
     coordinator = RootCoord(channels=("x", "y"), ports=ports, config=config)
 
     async def told(words: str, call: Awaitable[object]) -> None:
@@ -98,8 +100,6 @@ async def played(what: str) -> str:
     async def work(given: str) -> None:
         seconds, kind = given.split(":")
         await scene.sleep(float(seconds))
-        ddl = coordinator.ddl
-        assert isinstance(ddl, DdlSource)
         task = asyncio.current_task()
         assert task is not None
         task.set_name(kind)

@@ -24,7 +24,7 @@ from tidemark.impl.streaming.recovery_storage import RecoveryStorage
 from tidemark.impl.streaming.time_tick import TimeTickOperator
 from tidemark.impl.streaming.transaction_messages import Part, TransactionMessage, at
 from tidemark.impl.streaming.transactions import Transactions
-from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints, Opening
+from tidemark.impl.streaming.values import Append, AppendStage, Checkpoints, Opening, Record
 from tidemark.impl.types import Row
 from tidemark.impl.values.messages import DeleteMessage, InsertMessage, Tick
 
@@ -271,6 +271,22 @@ def test_a_tick_ends_what_it_reaches_and_readers_of_it_begin_before_the_rest():
         transactions.failed(Append(CHANNEL, part=part, transaction=4))
         transactions.landed(Append(CHANNEL, part=part, transaction=4), 9)
     assert not transactions.kept
+
+
+@pytest.mark.parametrize(
+    ("last", "kept"),
+    [
+        (TransactionMessage(3, CHANNEL, Part.ROLLBACK, 2), []),
+        (TransactionMessage(3, CHANNEL, Part.COMMIT, 2), [2]),
+        (Tick(9), [2]),
+        (Tick(10), []),
+    ],
+)
+def test_a_reader_forgets_a_transaction_that_is_rolled_back_or_over(last, kept):
+    assembly = Assembly()
+    for place, message in enumerate((TransactionMessage(2, CHANNEL, Part.BEGIN, until=10), last), 1):
+        assembly.take(Record(place, 1, 0, message))
+    assert list(assembly.kept) == kept
 
 
 # The flusher and both checkpoints.

@@ -1,7 +1,5 @@
 """One protocol read in the words of another: what is traced, refused, and shown."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.protocols import towers

@@ -1,7 +1,5 @@
 """What is drawn does not depend on what else is loaded."""
 
-from __future__ import annotations
-
 import importlib
 from pathlib import Path
 

@@ -1,15 +1,12 @@
 """Initial states are found without trying everything, and they are those that trying everything gives."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
 import pytest
 
 from tests.protocols.corners import Corners
-from tests.protocols.known.processes import DiningPhilosophers, SpanningTree
-from tests.protocols.known.puzzles import CoffeeCan
+from tests.protocols.known.processes import CoffeeCan, DiningPhilosophers, SpanningTree
 from tests.protocols.known.queues import InnerFifo
 from tests.protocols.openings import Impossible, Openings
 from tests.protocols.small import Lock

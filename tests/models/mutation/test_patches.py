@@ -1,7 +1,5 @@
 """Patches change the code of the implementation while a program runs, and fail by name if it has moved."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

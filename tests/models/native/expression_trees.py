@@ -1,7 +1,5 @@
 """Generated expression trees over the state of ``tests.protocols.lab``, for comparison of two readings."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The packed layout."""
 
-from __future__ import annotations
-
 import random
 
 import pytest

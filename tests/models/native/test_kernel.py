@@ -1,7 +1,5 @@
 """The kernel: every feature of the language against the interpreter, its cache, its pickled form."""
 
-from __future__ import annotations
-
 import pickle
 from pathlib import Path
 from typing import Any

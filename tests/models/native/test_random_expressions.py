@@ -1,7 +1,5 @@
 """The kernel computes what the interpreter computes, on generated protocols."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from pathlib import Path

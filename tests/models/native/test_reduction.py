@@ -1,7 +1,5 @@
 """Partial-order reduction: the same verdicts as without it, fewer states, and refused where it is unsound."""
 
-from __future__ import annotations
-
 import random
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Random walks: real runs, the same for the same seed, nothing that the search does not find."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.checks.crosscheck.peers import COUNTEREXAMPLES, PEERS

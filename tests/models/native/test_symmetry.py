@@ -1,7 +1,5 @@
 """Symmetry: orbits add up to the unreduced count, verdicts are the same, counterexamples are real runs."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

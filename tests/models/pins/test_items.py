@@ -1,7 +1,5 @@
 """What is pinned: every part that a meaning depends on, nothing else, and the same in every process."""
 
-from __future__ import annotations
-
 import inspect
 import json
 import os

@@ -1,7 +1,5 @@
 """The simulated etcd answers as a real one does, call by call."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 from collections.abc import Callable, Coroutine

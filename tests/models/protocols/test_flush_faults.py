@@ -10,21 +10,18 @@ import pytest
 
 from tidemark.checks.interleave import Exploration, Options, Reduction, Status, explore
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.data_node import DataNodeParts
-from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.ports import ObjectStore
-from tidemark.impl.types import ChannelName, RecoveryAnswer, SaveOutcome
+from tidemark.impl.types import ChannelName, RecoveryAnswer
 from tidemark.models.protocols.flush.ports import LocalObjects
-from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.programs import flush
-from tidemark.models.protocols.flush.scenario import FlushScenario
+from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario, flush
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation import ProgramRef
 from tidemark.models.simulation.world.process import Process
 
 HERE = "tests.models.protocols.test_flush_faults:"
+DRIVEN = "tidemark.models.protocols.flush.mutants.driven:"
 MUTANTS = "tidemark.models.protocols.flush.mutants.implementation:"
-FLUSH = "tidemark.models.protocols.flush.programs:flush"
+FLUSH = "tidemark.models.protocols.flush.program:flush"
 ONE_SYNC: dict[str, Any] = {"rows": (1,), "sync_each_row": True}
 
 
@@ -42,22 +39,6 @@ class NotSynced(FlushProgram):
 
 
 not_synced = program(NotSynced, FlushScenario)
-
-
-class _RefusalIsSuccess(SyncManager):
-    def _counts_as_recorded(self, outcome: SaveOutcome) -> bool:
-        del outcome
-        return True
-
-
-class RefusedSaveIsSuccess(FlushProgram):
-    """A save that was refused because the channel was away counts as recorded (H22)."""
-
-    def parts(self) -> DataNodeParts:
-        return DataNodeParts(sync_manager=_RefusalIsSuccess)
-
-
-refused_save_is_success = program(RefusedSaveIsSuccess, FlushScenario)
 
 
 class _AnswersAtOnce(FlushProgram):
@@ -90,7 +71,7 @@ CASES = [
     ({"torn_writes": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"storage_failures": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"duplicates": 1}, MUTANTS, "repeated_save_appends", ONE_SYNC, "flush.stored_once"),
-    ({"moves": 1, "repetitions": 1}, HERE, "refused_save_is_success", ONE_SYNC, "flush.nothing_lost"),
+    ({"moves": 1, "repetitions": 1}, DRIVEN, "refusal_is_success", ONE_SYNC, "flush.nothing_lost"),
     (
         {"delays": 1, "repetitions": 1},
         HERE,

@@ -4,6 +4,7 @@ wrong.
 
 import inspect
 from importlib import import_module
+from typing import Any
 
 import pytest
 
@@ -17,7 +18,9 @@ from tidemark.spec.timetick import TimeTick
 
 MANIFESTS = [load(path) for path in manifest_files()]
 MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
-HOSTS = {entry.name: entry for manifest in MANIFESTS for entry in manifest.interleave}
+HOSTS: dict[str, Any] = {
+    entry.name: entry for manifest in MANIFESTS for entry in (*manifest.interleave, *manifest.conform)
+}
 OF_PROGRAMS = [mutant for mutant in MUTANTS if mutant.instance in HOSTS]
 MODULES = sorted({mutant.ref.partition(":")[0] for mutant in OF_PROGRAMS})
 TIMETICK = [ref for mutant in MUTANTS if (ref := mutant.ref).startswith(f"{timetick.__name__}:")]
@@ -28,7 +31,7 @@ def test_every_function_and_patch_of_the_module_is_judged(name):
     written = {
         f"{name}:{member}"
         for member, value in vars(import_module(name)).items()
-        if (isinstance(value, Patch) and member == value.attribute)
+        if (isinstance(value, Patch) and value.on and member == value.attribute)
         or (inspect.isfunction(value) and value.__module__ == name and not member.startswith("_"))
     }
     assert {mutant.ref for mutant in OF_PROGRAMS if mutant.ref.startswith(f"{name}:")} == written

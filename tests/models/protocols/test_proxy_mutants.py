@@ -1,7 +1,5 @@
 """The seed's example is found as it is told; forms with ticks for ever are not cut by their bounds."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.checks.explore.judge import explore
@@ -36,12 +34,12 @@ def test_event_2_commits_before_event_1():
     ("protocol", "bounds", "constants"),
     [
         (
-            "tidemark.models.protocols.proxy.mutants.live:TicksForever",
+            "tidemark.spec.proxy.variants.live:TicksForever",
             {"Task": 2, "Channel": 1, "Ts": 5},
             {"uses": [[True], [True]], "interval": 1},
         ),
         (
-            "tidemark.models.protocols.ddl.mutants.live:TicksForever",
+            "tidemark.spec.ddl.variants.live:TicksForever",
             {"Task": 2, "Job": 1, "Ts": 5},
             {"silent": [False, True]},
         ),

@@ -1,7 +1,5 @@
 """Whatever the repository says about where something comes from can be looked up in docs/sources.md."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

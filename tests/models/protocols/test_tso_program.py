@@ -3,7 +3,7 @@
 import pytest
 
 from tidemark.checks.interleave import Options, Reduction, Status, explore
-from tidemark.models.protocols.tso.scenario import OracleScenario
+from tidemark.models.protocols.tso.program.scenario import OracleScenario
 from tidemark.models.simulation import ProgramRef
 
 TAKEOVER = {"clocks": (((5,),), ((0, 5),)), "calls": ((0, 1), (1, 1)), "crashes": 1}

@@ -162,7 +162,7 @@ def test_a_slip_is_told_in_words_of_its_own(protocol: str, mutant: str, argument
 
 def test_a_step_of_an_event_without_a_row_may_only_stutter():
     """Whatever the step does, and although some action of the specification does it."""
-    program: Any = ProgramRef.of("tidemark.models.protocols.flush.programs:flush", rows=(1,)).load()()
+    program: Any = ProgramRef.of("tidemark.models.protocols.flush.program:flush", rows=(1,)).load()()
     abstraction = program.abstraction
     before = abstraction.checker.normal(next(iter(abstraction.checker.interpreter.initial())))
     after = next(one.state for one in abstraction.checker.successors(before) if one.state != before)

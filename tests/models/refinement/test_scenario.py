@@ -1,7 +1,5 @@
 """A scenario is the argument of a program: its fields are the constants of an entry."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.models.protocols.sessions.program import SessionsProgram, SessionsScenario, sessions

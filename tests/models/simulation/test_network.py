@@ -86,13 +86,10 @@ class Ordered(Program):
     """Two messages on one link."""
 
     def __init__(self, *, ordered: bool) -> None:
-        self.ordered = ordered
+        self.settings = Settings(links=(Link(source="client", destination="server", ordered=ordered),))
         self.seen: list[int] = []
 
     def build(self, world: World) -> None:
-        if self.ordered:
-            world.network.order_link("client", "server")
-
         async def server(process: Process) -> None:
             async def take(item: int) -> None:
                 self.seen.append(item)

@@ -1,7 +1,5 @@
 """Least elements stand as functions: one for each that differs, the same for each that says the same."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.models.symbolic.encode import Encoder, Vocabulary

@@ -1,7 +1,5 @@
 """Both encodings mean what the interpreter means, on generated expressions and actions."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 

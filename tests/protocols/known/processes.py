@@ -1,13 +1,18 @@
-"""Processes that share memory: a reusable barrier, philosophers, a lesson about concurrency."""
+"""Public models of processes: barriers, philosophers, trees, prisoners, beans, the end of work on a ring."""
+
+from collections.abc import Sequence
 
 from tidemark.spec.language import (
     Bool,
     Enum,
+    Int,
     Map,
     Nat,
     Protocol,
     Sort,
     action,
+    all_of,
+    any_of,
     anything,
     constant,
     count,
@@ -20,9 +25,12 @@ from tidemark.spec.language import (
     ite,
     one_of,
     option,
+    plain,
     require,
+    transition_invariant,
     when,
 )
+from tidemark.spec.language.terms import Term
 
 
 class Barriers(Protocol):
@@ -263,3 +271,195 @@ class SpanningTree(Protocol):
     def no_parent_is_farther(s):
         """Whoever has a parent is farther away than it."""
         return forall(s.Node, lambda n: (s.parent[n] == n) | (s.distance[s.parent[n]] < s.distance[n]))
+
+
+class Prisoners(Protocol):
+    """Each visitor must flip one of two switches. One prisoner counts how often he finds the first one up;
+    the others put it up twice each.
+    """
+
+    Prisoner = Sort()
+    Number = Nat()
+
+    counter: Prisoner = constant()
+    others: Number = constant()
+
+    a_is_up: Bool = anything
+    b_is_up: Bool = anything
+    flipped: Map[Prisoner, Number] = 0
+    counted: Number = 0
+
+    @action
+    def count_visit(s):
+        """The counter puts the first switch down and counts, or flips the second."""
+        up = s.a_is_up
+        with when(up):
+            s.a_is_up = False
+            s.counted = s.counted + 1
+        with when(~up):
+            s.b_is_up = ~s.b_is_up
+
+    @action
+    def visit(s, p: Prisoner):
+        """Another one puts the first switch up if he may, or flips the second."""
+        require(p != s.counter)
+        puts_up = ~s.a_is_up & (s.flipped[p] < 2)
+        with when(puts_up):
+            s.a_is_up = True
+            s.flipped[p] = s.flipped[p] + 1
+        with when(~puts_up):
+            s.b_is_up = ~s.b_is_up
+
+    @invariant()
+    def all_have_been_there(s):
+        """When the counter has counted twice per prisoner, everybody has been there."""
+        return implies(
+            s.counted == 2 * s.others,
+            forall(s.Prisoner, lambda p: (p == s.counter) | (s.flipped[p] > 0)),
+        )
+
+
+class CoffeeCan(Protocol):
+    """Two beans are taken; two of a kind are replaced by a black one, else the white one is put back."""
+
+    Bean = Nat()
+
+    most: Bean = constant()
+
+    black: Bean = anything
+    white: Bean = anything
+
+    @initially
+    def some_beans(s):
+        return (s.black + s.white >= 1) & (s.black + s.white <= s.most)
+
+    @action
+    def take_two_white(s):
+        """Two white beans become a black one."""
+        require(s.white >= 2)
+        s.white = s.white - 2
+        s.black = s.black + 1
+
+    @action
+    def take_two_black(s):
+        """Two black beans become one."""
+        require(s.black >= 2)
+        s.black = s.black - 1
+
+    @action
+    def take_both(s):
+        """The black bean of a mixed pair is thrown away."""
+        require((s.black >= 1) & (s.white >= 1))
+        s.black = s.black - 1
+
+    @action
+    def rest(s):
+        """One bean is left, and stays."""
+        require(s.black + s.white == 1)
+        s.black = 1 - s.white
+
+    @transition_invariant()
+    def white_stays_even(before, after):
+        """The number of white beans stays even, or odd."""
+        return before.white % 2 == after.white % 2
+
+    @transition_invariant()
+    def fewer_each_time(before, after):
+        """There are fewer beans after each step but the last."""
+        return (after.black + after.white < before.black + before.white) | (before.black + before.white == 1)
+
+
+def holds(reasons: Sequence[Term], why: Term) -> Term:
+    """The reason with the number ``why`` holds."""
+    return any_of(*((why == number) & reason for number, reason in enumerate(reasons)))
+
+
+class Ewd998(Protocol):
+    """Nodes on a ring wake each other by messages. Each counts what it sent less what it received, and a
+    token that goes round adds up the counts.
+    """
+
+    Node = Nat()
+    Message = Nat()
+    Balance = Int()
+    Sum = Int()
+    Colour = Enum("white", "black")
+
+    last: Node = constant()
+
+    active: Map[Node, Bool] = anything
+    colour: Map[Node, Colour] = anything
+    balance: Map[Node, Balance] = 0
+    travelling: Map[Node, Message] = 0
+    token_at: Node = anything
+    token: Colour = "black"
+    sum: Sum = 0
+
+    def probe_failed(s):
+        """Reasons to begin a new round."""
+        found = plain(s.balance[0]) + plain(s.sum) > 0
+        return [s.token == "black", s.colour[0] == "black", found]
+
+    @action
+    def begin_round(s):
+        """Node 0 sends a white token round, if the last round has shown nothing."""
+        require((s.token_at == 0) & any_of(*s.probe_failed()))
+        s.token_at = s.last
+        s.token = "white"
+        s.sum = 0
+        s.colour[0] = "white"
+
+    @action
+    def pass_token(s, i: Node):
+        """An inactive node adds its count and passes the token on, stained if the node is black."""
+        require((i > 0) & (s.token_at == i) & ~s.active[i])
+        s.token_at = i - 1
+        with when(s.colour[i] == "black"):
+            s.token = "black"
+        s.sum = s.sum + plain(s.balance[i])
+        s.colour[i] = "white"
+
+    @action
+    def send(s, i: Node, j: Node):
+        """An active node sends a message to another one."""
+        require(s.active[i] & (i != j))
+        s.balance[i] = s.balance[i] + 1
+        s.travelling[j] = s.travelling[j] + 1
+
+    @action
+    def receive(s, i: Node):
+        """A message wakes and blackens whom it reaches."""
+        require(s.travelling[i] > 0)
+        s.travelling[i] = s.travelling[i] - 1
+        s.balance[i] = s.balance[i] - 1
+        s.colour[i] = "black"
+        s.active[i] = True
+
+    @action
+    def sleep(s, i: Node):
+        """A node becomes inactive."""
+        require(s.active[i])
+        s.active[i] = False
+
+    @invariant()
+    def detection_is_right(s):
+        """If node 0 finds that all work has ended, it has, and no message travels."""
+        detected = all_of(
+            s.token_at == 0,
+            s.token == "white",
+            s.colour[0] == "white",
+            ~s.active[0],
+            plain(s.balance[0]) + plain(s.sum) == 0,
+        )
+        return implies(detected, forall(s.Node, lambda i: ~s.active[i] & (s.travelling[i] == 0)))
+
+
+class Ewd998ByReason(Ewd998):
+    """Every reason for a step is a step of its own, as it is for TLC."""
+
+    Reason = Nat()
+
+    @action
+    def begin_round(s, why: Reason):
+        require(holds(s.probe_failed(), why))
+        super().begin_round()

@@ -1,4 +1,4 @@
-"""Queues that lose messages, and a queue between two channels."""
+"""Public models with messages: the alternating bit, a bounded queue, Paxos."""
 
 from tidemark.spec.language import (
     Bool,
@@ -6,9 +6,14 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Set,
+    Sort,
     action,
+    all_of,
     anything,
+    constant,
     each,
+    exists,
     forall,
     implies,
     initially,
@@ -170,3 +175,95 @@ class InnerFifo(Protocol):
     def beyond_the_end_is_nothing(s):
         """Places beyond the length hold what they held at first."""
         return forall(s.Slot, lambda i: implies(i >= s.length, s.queue[i] == 0))
+
+
+class Paxos(Protocol):
+    """Acceptors choose one value in ballots. Messages stay for ever; a set of messages is a map to Bool.
+
+    Ballot 0 is none, and its value is nothing.
+    """
+
+    Acceptor = Sort()
+    Quorum = Sort()
+    Ballot = Nat()
+    Value = Enum("nothing", "one", "two")
+
+    member: Map[Quorum, Acceptor, Bool] = constant()
+
+    promised: Map[Acceptor, Ballot] = 0
+    voted: Map[Acceptor, Ballot] = 0
+    vote: Map[Acceptor, Value] = "nothing"
+
+    begun: Set[Ballot] = False
+    promises: Map[Acceptor, Ballot, Ballot, Value, Bool] = False
+    """Who has promised which ballot, and in which ballot he had voted for what."""
+    proposals: Map[Ballot, Value, Bool] = False
+    votes: Map[Acceptor, Ballot, Value, Bool] = False
+
+    @action
+    def begin(s, b: Ballot):
+        """Ask for promises."""
+        require(b > 0)
+        s.begun[b] = True
+
+    @action
+    def promise(s, a: Acceptor, b: Ballot):
+        """Promise to take no part in earlier ballots, and report one's last vote."""
+        require(s.begun[b] & (b > s.promised[a]))
+        s.promised[a] = b
+        s.promises[a, b, s.voted[a], s.vote[a]] = True
+
+    def has_promised(s, a, b):
+        """The acceptor has promised the ballot."""
+        return exists(s.Ballot, s.Value, lambda earlier, v: s.promises[a, b, earlier, v])
+
+    def has_reported(s, q, b, earlier):
+        """Somebody in the quorum has reported a vote in this ballot."""
+        return (earlier > 0) & exists(
+            s.Acceptor, s.Value, lambda a, v: s.member[q, a] & s.promises[a, b, earlier, v]
+        )
+
+    def may_propose(s, q, b, v):
+        """Nothing was proposed yet, and a quorum has promised."""
+        return all_of(
+            (b > 0) & (v != "nothing"),
+            ~exists(s.Value, lambda other: s.proposals[b, other]),
+            forall(s.Acceptor, lambda a: implies(s.member[q, a], s.has_promised(a, b))),
+        )
+
+    @action
+    def propose_any(s, b: Ballot, v: Value, q: Quorum):
+        """Propose any value if nobody in a quorum has voted."""
+        require(s.may_propose(q, b, v))
+        require(~exists(s.Ballot, lambda earlier: s.has_reported(q, b, earlier)))
+        s.proposals[b, v] = True
+
+    @action
+    def propose_latest(s, b: Ballot, q: Quorum, a: Acceptor, v: Value, latest: Ballot):
+        """Propose the value of the latest vote that somebody in a quorum has reported."""
+        require(s.may_propose(q, b, v))
+        require(s.member[q, a] & s.promises[a, b, latest, v])
+        require(forall(s.Ballot, lambda other: implies(s.has_reported(q, b, other), other <= latest)))
+        s.proposals[b, v] = True
+
+    @action
+    def accept(s, a: Acceptor, b: Ballot, v: Value):
+        """Vote for a proposal, unless a later ballot was promised."""
+        require(s.proposals[b, v] & (b >= s.promised[a]))
+        s.promised[a] = b
+        s.voted[a] = b
+        s.vote[a] = v
+        s.votes[a, b, v] = True
+
+    def chosen(s, v):
+        """A quorum has voted for the value in one ballot."""
+        return exists(
+            s.Quorum,
+            s.Ballot,
+            lambda q, b: forall(s.Acceptor, lambda a: implies(s.member[q, a], s.votes[a, b, v])),
+        )
+
+    @invariant()
+    def one_value(s):
+        """At most one value is chosen."""
+        return ~(s.chosen("one") & s.chosen("two"))

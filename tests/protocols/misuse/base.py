@@ -1,8 +1,10 @@
 """What the texts without a meaning start from."""
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from tidemark.spec.language import (
@@ -25,7 +27,8 @@ class Case:
     """A function that must fail, or that is none of an action or a property; and what the error says."""
 
     name: str
-    source: Callable[..., object]
+    place: str
+    """Where the error is: a file and a line."""
     run: Callable[[], object]
     problem: str
     remedy: str
@@ -39,10 +42,12 @@ def case(problem: str, remedy: str, made_by: Callable[..., object] | None = None
 
     def register(function):
         name, run = function.__name__, function
+        lines, first = inspect.getsourcelines(function)
+        (line,) = [first + number for number, text in enumerate(lines) if "# here" in text]
         if made_by is not None:
             function.__name__, function.__doc__ = "odd", "Odd."
             run = partial(trace, function, made_by)
-        CASES.append(Case(name, function, run, problem, remedy))
+        CASES.append(Case(name, f"{Path(inspect.getfile(function)).name}:{line}", run, problem, remedy))
         return run
 
     return register

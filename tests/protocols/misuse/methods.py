@@ -2,38 +2,57 @@
 
 from tests.protocols.misuse.base import Base, base, case
 from tidemark.spec.language import (
-    Bool,
-    Map,
     action,
-    assumption,
+    exists,
+    forall,
     initially,
     invariant,
     leads_to,
     reachable,
     require,
-    transition_invariant,
 )
 
 
-@case("the action odd returns a value", "a guard is require(...)", action)  # here
-def action_that_returns(s):
-    s.done = True
-    return s.place == 0
-
-
-@case("odd returns nothing", "Return a condition", invariant())  # here
-def property_without_return(s):
-    pass
-
-
-@case("odd returns a Place where a condition is expected", "brackets", invariant())  # here
-def property_that_returns_a_number(s):
-    return s.place
-
-
-@case("odd returns no pair", "(premise, conclusion)", leads_to())  # here
-def leads_to_without_pair(s):
+@case("an assignment to place in a property", "Only actions assign", invariant())
+def assignment_in_a_property(s):
+    s.place = 1  # here
     return s.done
+
+
+@case("an assignment to place inside a quantifier", "s.place = each(", action)
+def assignment_inside_a_quantifier(s):
+    def body(p):
+        s.place = p  # here
+        return s.seen[p]
+
+    require(forall(s.Place, body))
+    s.done = True
+
+
+@case(  # here
+    "needs 'places', which is no other invariant or lemma",
+    "Name the method of a lemma",
+    invariant(frame="places"),
+)
+def a_frame_condition_that_needs_no_lemma(s):
+    return s.place <= 3
+
+
+@case("can never be true by type", "Say something that can be true", reachable(after="step"))  # here
+def witness_of_nothing(before, after):
+    return after.place < 0
+
+
+@case("no truth value", "ite(condition, a, b) for if", action)
+def python_if(s):
+    if s.done:  # here
+        s.place = 1
+
+
+@case("not a Python number", "forall, exists, each", action)
+def python_range(s):
+    for _ in range(s.place):  # here
+        s.done = True
 
 
 @case("Odd.odd has no docstring", "one sentence")
@@ -43,41 +62,6 @@ def missing_docstring():
         s.done = True
 
     base(odd)
-
-
-@case("the parameter 'node' without a type", "Annotate it", action)  # here
-def parameter_without_type(s, node):
-    s.done = True
-
-
-@case("the parameter 'node' without a type", "Annotate it", action)  # here
-def parameter_with_a_python_type(s, node: int):
-    s.done = True
-
-
-@case("the parameter 'keys' of the type Map[Place, Bool]", "Annotate it", action)  # here
-def map_parameter(s, keys: Map[Base.Place, Bool]):
-    s.done = True
-
-
-@case("that a step cannot choose", "Annotate it", action)  # here
-def parameter_with_default(s, place: Base.Place = 0):
-    s.done = True
-
-
-@case("kept for bound variables", "Annotate it", action)  # here
-def parameter_named_like_a_bound_variable(s, p_0: Base.Place):
-    s.done = True
-
-
-@case("odd has the parameter 'place'", "forall(Domain", invariant())  # here
-def invariant_with_parameter(s, place: Base.Place):
-    return s.seen[place]
-
-
-@case("odd takes one state only", "before, after", transition_invariant())  # here
-def transition_invariant_of_one_state(s):
-    return s.done
 
 
 @case("the action 'stepp', which does not exist", "Name one of step", reachable(after="stepp"))  # here
@@ -97,11 +81,6 @@ def leads_to_without_an_unknown_action(s):
     return ~s.done, s.done
 
 
-@case("speaks about the state (place)", "An assumption is about constants", assumption())  # here
-def assumption_about_the_state(s):
-    return s.place == 0
-
-
 @case("odd returns nothing", "Return a condition")
 def initial_condition_without_return():
     @initially  # here
@@ -119,7 +98,70 @@ def unknown_fairness():
         s.done = True
 
 
-@case("require outside an action", "@action only", invariant())
-def require_in_a_property(s):
-    require(s.done)  # here
-    return s.done
+@case("the body of a quantifier returns nothing", "return value")
+def body_without_return():
+    def body(p):
+        pass
+
+    @invariant()
+    def odd(s):
+        """Odd."""
+        return exists(s.Place, body)  # here
+
+    base(odd)
+
+
+@case("None is not a value of the language", "returned nothing")
+def helper_that_returns_nothing():
+    def helper():
+        pass
+
+    @action
+    def odd(s):
+        """Odd."""
+        s.place = helper()  # here
+
+    base(odd)
+
+
+@case("the function helper is not a value", "Call it")
+def function_as_a_value():
+    def helper():
+        return 1
+
+    @action
+    def odd(s):
+        """Odd."""
+        s.place = helper  # here
+
+    base(odd)
+
+
+@case("Odd mixes the protocols Left, Right", "one protocol as its base")
+def two_protocols_mixed():
+    class Left(Base):
+        """Left."""
+
+    class Right(Base):
+        """Right."""
+
+    class Odd(Left, Right):  # here
+        """Odd."""
+
+
+@case("the action 'step', which was taken out", "Take the witness out too: odd = None")
+def witness_of_a_removed_action():
+    class More(Base):
+        """More."""
+
+        @reachable(after="step")  # here
+        def odd(before, after):
+            """Odd."""
+            return after.done
+
+    class Less(More):
+        """Less."""
+
+        step = None
+
+    Less.trace()

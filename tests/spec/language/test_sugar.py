@@ -17,45 +17,46 @@ def guard(action: str) -> str:
     return render(only.expr)
 
 
-def test_one_of_is_a_disjunction_of_equalities():
-    assert guard("leave") == "(mode == 'up') | (mode == 'busy')"
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [
+        ("leave", "(mode == 'up') | (mode == 'busy')"),
+        ("weigh", "height < weight"),
+        ("hurry", "~(weight < 3) | (mode != 'down')"),  # a require under when asks only there
+    ],
+)
+def test_guards(action, text):
+    assert guard(action) == text
 
 
-def test_one_of_nothing_is_false():
-    with pytest.raises(SpecError, match="false by type"):
-        Shorthands.with_empty_choice().trace()
+@pytest.mark.parametrize(
+    ("action", "variable", "text"),
+    [
+        ("weigh", "weight", "weight + height"),  # plain numbers mix with all
+        ("hurry", "mode", "ite(weight < 3, 'busy', mode)"),
+        ("hurry", "height", "height + 1"),
+        ("hurry", "shelf", "shelf with [weight] = ite(weight < 3, height, shelf[weight])"),
+        ("hurry", "weight", "ite((weight < 3) & (mode == 'up'), weight + 1, weight)"),
+    ],
+)
+def test_updates(action, variable, text):
+    """A when chooses between the new value and the old one: of an entry, not of its map; the inner one where
+    both hold.
+    """
+    assert update(action, variable) == text
 
 
-def test_plain_numbers_mix_with_all():
-    assert update("weigh", "weight") == "weight + height"
-    assert guard("weigh") == "height < weight"
-
-
-def test_numbers_of_two_names_do_not_mix_without_it():
-    with pytest.raises(SpecError, match="a Height where a Weight is expected"):
-        Shorthands.without_plain().trace()
-
-
-def test_plain_of_something_else_is_refused():
-    with pytest.raises(SpecError, match="a Mode where a number is expected"):
-        Shorthands.plain_mode().trace()
-
-
-def test_when_chooses_between_the_new_value_and_the_old():
-    assert update("hurry", "mode") == "ite(weight < 3, 'busy', mode)"
-    assert update("hurry", "height") == "height + 1"
-
-
-def test_when_puts_the_condition_on_the_entry_not_on_the_map():
-    assert update("hurry", "shelf") == "shelf with [weight] = ite(weight < 3, height, shelf[weight])"
-
-
-def test_when_inside_when_holds_where_both_do():
-    assert update("hurry", "weight") == "ite((weight < 3) & (mode == 'up'), weight + 1, weight)"
-
-
-def test_require_under_when_asks_only_there():
-    assert guard("hurry") == "~(weight < 3) | (mode != 'down')"
+@pytest.mark.parametrize(
+    ("make", "words"),
+    [
+        (Shorthands.with_empty_choice, "false by type"),
+        (Shorthands.without_plain, "a Height where a Weight is expected"),
+        (Shorthands.plain_mode, "a Mode where a number is expected"),
+    ],
+)
+def test_what_means_nothing_is_refused(make, words):
+    with pytest.raises(SpecError, match=words):
+        make().trace()
 
 
 @pytest.mark.parametrize("weight", range(5))

@@ -1,12 +1,19 @@
 """What types and form alone decide, and what they must leave open."""
 
 import itertools
+import pickle
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidemark.models.rooms import ROOT
+from tidemark.models.simulation import ProgramRef
+from tidemark.spec import language
 from tidemark.spec.language.expr import Apply, Const, Expr, Local, Operator, Quantified
+from tidemark.spec.language.references import ReferenceNotFoundError, load_callable, load_reference
 from tidemark.spec.language.types import BOOL, LITERAL, EnumType, NumberType
 from tidemark.spec.language.vacuity import decide, interval, truth
 
@@ -105,3 +112,74 @@ def test_decisions_agree_with_the_truth_table(expr):
     domains = [(False, True), (False, True), "abc", "abc"]
     table = {bool(evaluate(expr, dict(zip(names, row, strict=True)))) for row in itertools.product(*domains)}
     assert decide(expr) is (table.pop() if len(table) == 1 else None)
+
+
+def test_a_name_and_a_name_within_a_name() -> None:
+    assert load_reference("pathlib:Path", what="class").__name__ == "Path"
+    assert load_reference("pathlib:Path.home", what="function").__name__ == "home"
+
+
+@pytest.mark.parametrize(
+    ("reference", "said"),
+    [
+        ("no.such.module:Thing", "no program 'no.such.module:Thing' (No module named 'no')"),
+        ("pathlib:Pat", "no program 'pathlib:Pat' (module 'pathlib' has no attribute 'Pat')"),
+        ("pathlib", "no program 'pathlib' (there is no colon between two names)"),
+        (":Path", "no program ':Path' (there is no colon"),
+        ("pathlib:", "no program 'pathlib:' (there is no colon"),
+        ("", "no program ''"),
+        (".relative:Path", "no program '.relative:Path'"),
+        ("math:pi", "'math:pi' is not a program: it is a float"),
+    ],
+)
+def test_one_error_that_names_the_value_and_the_remedy(reference: str, said: str) -> None:
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        load_callable(reference, what="program")
+    assert said in str(caught.value)
+    assert caught.value.remedy
+
+
+def test_the_error_comes_back_from_another_process() -> None:
+    with pytest.raises(ReferenceNotFoundError) as caught:
+        load_reference("pathlib:Pat", what="class")
+    again = pickle.loads(pickle.dumps(caught.value))
+    assert (str(again), again.remedy) == (str(caught.value), caught.value.remedy)
+
+
+def test_a_program_that_is_not_there() -> None:
+    with pytest.raises(ReferenceNotFoundError, match="no program 'tests:nothing'"):
+        ProgramRef("tests:nothing").load()
+
+
+def test_nobody_else_takes_references_apart() -> None:
+    """A second loader would have messages of its own."""
+    parts = re.compile(r"getattr\((importlib\.)?import_module\(")
+    found = [
+        str(path.relative_to(ROOT))
+        for room in ("spec", "impl", "models", "checks", "bench")
+        for path in sorted((ROOT / room).rglob("*.py"))
+        if parts.search(path.read_text(encoding="utf-8"))
+    ]
+    assert found == []
+
+
+PAGE = Path(__file__).parents[3] / "docs" / "language.md"
+
+
+def test_every_public_name_is_on_the_page() -> None:
+    words = set(re.findall(r"\w+", PAGE.read_text(encoding="utf-8")))
+    plurals = {word.removesuffix("s") for word in words}
+    assert [name for name in language.__all__ if name not in words | plurals] == []
+
+
+def test_the_example_is_a_protocol(tmp_path, monkeypatch) -> None:
+    """The blocks of the page, put together, are traced."""
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    text = "from tidemark.spec.language import *\n\n" + "".join(blocks)
+    (tmp_path / "page_example.py").write_text(text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    traced = language.resolve("page_example:Stock").trace()
+    assert [action.name for action in traced.actions] == ["put", "deliver"]
+    assert traced.relies_on == ("orders.never_repeated",)
+    assert list(traced.environment) == ["HONEST"]
+    assert {variable.name for variable in traced.variables} == {"door", "stock", "marked", "chosen"}

@@ -15,8 +15,8 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-collection-is-looked-up-by-name-alone",
-        at=CACHE + "_is_meant",
-        old=" and found.number == alias.number",
+        at=CACHE + "resolve",
+        old=" and meant.number == record.number",
         new="",
         killer="a_name_brings_what_it_has_meant",
         on=MOVED,

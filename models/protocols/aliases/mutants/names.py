@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.aliases.mutants.implementation import CACHE, CATALOG
-from tidemark.models.protocols.aliases.names import names
-from tidemark.models.protocols.aliases.real_catalog import RealAliasProgram
+from tidemark.models.protocols.aliases.ports import RealAliasProgram
+from tidemark.models.protocols.aliases.program.names import names
 
 ALTERED = Host("aliases-names-altered", names)
 COMES = Host("aliases-names-come-and-go", names)
@@ -18,8 +18,8 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-request-is-served-by-name-alone",
-        at=CACHE + "_is_meant",
-        old=" and found.number == alias.number",
+        at=CACHE + "resolve",
+        old=" and meant.number == record.number",
         new="",
         killer="refinement",
         on=Host("aliases-names-moved", names),
@@ -35,6 +35,7 @@ MUTANTS = patches(
             del self.entries[name]""",
         killer="refinement",
         on=ALTERED,
+        walked=Host("aliases-driven", names),
         source="B66",
         says="An invalidation leaves what is kept of an alias.",
     ),

@@ -63,6 +63,7 @@ MUTANTS = patches(
         new="self.last_ts = job.ts\n            await execute(job.ts)",
         killer=BELOW,
         on=JOB.like(protocol=VARIANTS + "NotedBeforeAppend"),
+        walked=Host("ddl-driven", ddl),
         source="hazard 53",
         says="The timestamp of a job is done with before its message is in the logs.",
     ),

@@ -2,6 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.ddl import Ddl
+from tidemark.spec.ddl.variants.live import TicksForever
 from tidemark.spec.language import Set, action, greatest, require
 
 
@@ -86,3 +87,10 @@ class TasksReport(Ddl):
         require((s.phase[t] == "finished") & ~s.told[t])
         s.told[t] = True
         s.reported = s.ts[t]
+
+
+@mutant(killer="ddl.reports_follow_the_oracle", source="B11", instance="ddl-live")
+class NoDummies(TicksForever):
+    """No dummy task comes again: the scheduler's minimum does not advance while there is no DDL (B11)."""
+
+    come_again = None

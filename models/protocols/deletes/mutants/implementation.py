@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.deletes.compaction import VISIBLE, compaction
 from tidemark.models.protocols.deletes.program import deletes
+from tidemark.models.protocols.deletes.program.compaction import VISIBLE, compaction
 
 ONE = Host("deletes-impl-one", deletes)
 COMPACT = Host("deletes-impl-compact", compaction)
@@ -23,15 +23,8 @@ NODES = (
     Patch(
         "the-checkpoint-takes-the-greatest-start",
         at=BUFFER + "get_checkpoint",
-        old="""earliest = (self._earliest_buffered(), self._earliest_in_flight())
-        starts = [start for start in earliest if start is not None]
-        if not starts:
-            return self.consumed
-        return min(""",
-        new="""starts = [*(one.start for one in self.buffers.values()), *self.in_flight.values()]
-        if not starts:
-            return self.consumed
-        return max(""",
+        old="min(",
+        new="max(",
         killer="refinement",
         on=ONE,
         source="facts 7.5",
@@ -39,9 +32,9 @@ NODES = (
     ),
     Patch(
         "buffered-deletes-do-not-count",
-        at=BUFFER + "_earliest_buffered",
-        old="(buffer.start for buffer in self.buffers.values())",
-        new="(buffer.start for segment, buffer in self.buffers.items() if segment > 0)",
+        at=BUFFER + "get_checkpoint",
+        old="[buffer.start for buffer in self.buffers.values()]",
+        new="[buffer.start for segment, buffer in self.buffers.items() if segment > 0]",
         killer="refinement",
         on=ONE,
         source="facts 7.5",
@@ -49,7 +42,7 @@ NODES = (
     ),
     Patch(
         "deletes-in-flight-do-not-count",
-        at=BUFFER + "_earliest_in_flight",
+        at=BUFFER + "get_checkpoint",
         old="self.in_flight.values()",
         new="(start for (segment, _), start in self.in_flight.items() if segment > 0)",
         killer="refinement",
@@ -64,13 +57,7 @@ NODES = (
         new="""await self._upload(task)
             if task.segment_id < 0:
                 task.sink.on_synced(task)""",
-        also=(
-            Edit(
-                SYNC + "_finish",
-                "task.sink.on_synced(task)",
-                "task.segment_id < 0 or task.sink.on_synced(task)",
-            ),
-        ),
+        also=(Edit(BUFFER + "on_synced", "del self.tasks[task.key]", "self.tasks.pop(task.key, None)"),),
         killer=LOST,
         on=ONE,
         source="facts 7.6",
@@ -89,8 +76,8 @@ NODES = (
     Patch(
         "deletes-are-answered-and-not-recorded",
         at=COORDINATOR + "_with_rows",
-        old="if not self._brings_rows(record, request):",
-        new="if request.segment_id < 0 or not self._brings_rows(record, request):",
+        old="if record.flushed",
+        new="if request.segment_id < 0 or record.flushed",
         killer="refinement",
         on=ONE,
         source="facts 10.2; hazard 21",
@@ -118,6 +105,7 @@ COMPACTIONS = (
         new="if False",
         killer="refinement",
         on=COMPACT,
+        walked=Host("deletes-driven", compaction),
         source="facts 7.1",
         says="The filter of a segment does not know a key of it.",
     ),

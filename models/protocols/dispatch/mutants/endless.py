@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.dispatch.endless import endless
+from tidemark.models.protocols.dispatch.program.endless import endless
 
 ENDLESS = Host("dispatch-endless", endless)
 

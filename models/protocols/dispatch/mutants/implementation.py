@@ -241,4 +241,14 @@ MUTANTS = patches(
         source=LAG,
         says="A target that is alone has as little time as one for which others wait, and is split off.",
     ),
+    Patch(
+        "splits-from-the-end-of-the-pack",
+        at="stream/dispatchers.py:MainDispatcher._send",
+        old="pack.start",
+        new="pack.finish",
+        killer="conformance",
+        on=Host("dispatch-driven", dispatch),
+        source="H50: the split's position",
+        says="A target that is split off goes on behind the pack that it did not take.",
+    ),
 )

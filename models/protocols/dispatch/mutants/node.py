@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.dispatch.node import node
+from tidemark.models.protocols.dispatch.program.node import node
 
 CANCEL = Host("dispatch-node-cancel", node)
 DROP = Host("dispatch-node-drop", node)

@@ -1,1 +1,0 @@
-"""Mutants: what the design could be read as, each with its killer."""

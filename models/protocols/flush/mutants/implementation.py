@@ -6,15 +6,14 @@ from collections.abc import Hashable, Iterable
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
-from tidemark.impl.datanode.buffer_manager import BufferManager
-from tidemark.impl.datanode.data_node import DataNodeParts
+from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Position, SegmentId
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.flush.program import FlushProgram
-from tidemark.models.protocols.flush.programs import flush, over_files
-from tidemark.models.protocols.flush.scenario import FlushScenario
+from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario, flush, over_files
+
+DRIVEN = Host("driven", flush)
 
 FLUSH = Host("flush-and-checkpoint", flush)
 ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
@@ -33,10 +32,11 @@ MUTANTS = patches(
     Patch(
         "checkpoint-ignores-in-flight",
         at=f"{BUFFER}get_checkpoint",
-        old="(self._earliest_buffered(), self._earliest_in_flight())",
-        new="(self._earliest_buffered(),)",
+        old="[*buffered, *self.in_flight.values()]",
+        new="[*buffered]",
         killer="flush.positions_on_their_way_are_safe",
         on=ON_SPARK,
+        walked=DRIVEN,
         source="H15, B13; seed 001, GetCheckpoint",
         says="Rows that are being synced do not hold the checkpoint back (H15, B13, seed 001).",
     ),
@@ -57,6 +57,7 @@ MUTANTS = patches(
         new="return True",
         killer="binlogs_are_stored",
         on=Host("failed-upload", flush),
+        walked=DRIVEN,
         source="B14",
         says="A failed upload counts as done (B14).",
     ),
@@ -93,17 +94,18 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-overwritten",
-        at=f"{BUFFERS}_merge_flush_ts",
-        old="max(pending, asked)",
-        new="asked",
+        at=f"{BUFFERS}flush_channel",
+        old="max(buffer.flush_ts, flush_ts)",
+        new="flush_ts",
         killer="flush.flush_request_not_lost",
         on=RACE,
+        walked=DRIVEN,
         source="H6",
         says="A late request for an earlier flush replaces a later one (H6).",
     ),
     Patch(
         "flush-ts-is-cleared-blindly",
-        at=f"{BUFFERS}_after_flush_ts_read",
+        at=f"{BUFFERS}notify_checkpoint_updated",
         old=" and buffer.flush_ts == call.saw_flush_ts",
         new="",
         killer="flush.reset_only_by_greater_checkpoint",
@@ -113,9 +115,9 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-reset-by-an-equal-checkpoint",
-        at=f"{BUFFERS}_should_reset",
-        old="checkpoint.ts > flush_ts",
-        new="checkpoint.ts >= flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="if call.position.ts > call.saw_flush_ts",
+        new="if NO_FLUSH != call.saw_flush_ts <= call.position.ts",
         killer="flush.reset_only_by_greater_checkpoint",
         on=ON_SPARK,
         source="H7",
@@ -123,8 +125,8 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-never-reset",
-        at=f"{BUFFERS}_should_reset",
-        old="flush_ts != NO_FLUSH and checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}notify_checkpoint_updated",
+        old="call.position.ts > call.saw_flush_ts and buffer.flush_ts == call.saw_flush_ts",
         new="False",
         killer="refinement",
         on=ON_SPARK,
@@ -133,9 +135,9 @@ MUTANTS = patches(
     ),
     Patch(
         "equal-checkpoint-is-not-reported",
-        at=f"{BUFFERS}_needs_update",
-        old="checkpoint.ts >= flush_ts",
-        new="checkpoint.ts > flush_ts",
+        at=f"{BUFFERS}get_checkpoint",
+        old="checkpoint.ts >= buffer.flush_ts",
+        new="checkpoint.ts > buffer.flush_ts",
         killer="refinement",
         on=RACE,
         source="H7",
@@ -183,17 +185,18 @@ MUTANTS = patches(
     ),
     Patch(
         "repeated-save-appends",
-        at=f"{COORDINATOR}_brings_rows",
-        old="request.position.ts > record.dml_position.ts",
-        new="True",
+        at=f"{COORDINATOR}_with_rows",
+        old=" or request.position.ts <= record.dml_position.ts",
+        new="",
         killer="flush.stored_once",
         on=Host("lost-answers", flush),
+        walked=DRIVEN,
         source="B19, H48",
         says="A save that is repeated after a lost answer is recorded again (B19, H48).",
     ),
     Patch(
         "smaller-checkpoint-is-stored",
-        at=f"{COORDINATOR}_accepts_checkpoint",
+        at=f"{COORDINATOR}_accepts",
         old="reported.position.ts > record.checkpoint",
         new="True",
         killer="flush.stored_never_goes_back",
@@ -205,7 +208,7 @@ MUTANTS = patches(
         "signal-sends-what-no-flush-waits-for",
         at=f"{UPDATER}_take_flagged",
         old="self.signal.clear()",
-        new="return self._take_all()",
+        new="return list(self.tasks.values())",
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -214,8 +217,8 @@ MUTANTS = patches(
     Patch(
         "answer-counts-as-a-failure",
         at=f"{UPDATER}_send",
-        old="self._config.checkpoint_rpc_timeout\n            )",
-        new='self._config.checkpoint_rpc_timeout\n            )\n            raise RpcError("not stored")',
+        old="self._config.checkpoint_rpc_timeout,\n            )",
+        new='self._config.checkpoint_rpc_timeout,\n            )\n            raise RpcError("not stored")',
         killer="refinement",
         on=FLUSH,
         source="facts 9",
@@ -236,6 +239,26 @@ MUTANTS = patches(
         says="After two polls without success a flush is not asked for again: it is never confirmed.",
         tier="full",
     ),
+    Patch(
+        "rounds-overlap",
+        at=f"{UPDATER}_run_round",
+        old="async with self._round:",
+        new="async with asyncio.Lock():",
+        killer="conformance",
+        on=DRIVEN,
+        source="facts 9",
+        says="Two rounds of the updater run at the same time.",
+    ),
+    Patch(
+        "refusal-is-success",
+        at=f"{SYNCS}_save",
+        old="outcome not in (SaveOutcome.RECORDED, SaveOutcome.ALREADY_RECORDED)",
+        new="False",
+        killer="conformance",
+        on=Host("driven-moves", flush),
+        source="hazard 22",
+        says="A save that the coordinator refuses counts as recorded.",
+    ),
 )
 
 
@@ -252,18 +275,217 @@ def node_and_coordinator_share_an_object(**scenario: Any) -> FlushProgram:
             polls.append(channel)
             return await super().confirm_flush(channel, flush_ts, segments)
 
-    class Looks(BufferManager):
-        def _needs_update(self, checkpoint: Position, flush_ts: Timestamp) -> bool:
-            seen.append(len(polls))
-            return super()._needs_update(checkpoint, flush_ts)
-
     class Declares(FlushProgram):
         coordinator_class = Marks
 
-        def parts(self) -> DataNodeParts:
-            return DataNodeParts(buffer_manager=Looks)
+        def make_node(self, ports: DataNodePorts, session: int) -> DataNode:
+            node = super().make_node(ports, session)
+            look = node.buffers.get_checkpoint
+
+            async def looks(channel: ChannelName) -> tuple[Position, bool]:
+                found = await look(channel)
+                seen.append(len(polls))
+                return found
+
+            node.buffers.get_checkpoint = looks
+            return node
 
         def declared(self) -> Hashable:
             return super().declared(), tuple(seen)
 
     return Declares(FlushScenario(**scenario))
+
+
+DATA_NODE = (
+    Patch(
+        "channels-share-an-interval",
+        at="datanode/time_tick_node.py:TimeTickNode.operate",
+        old="self.last_update is None or now - self.last_update >=",
+        new="now - max((one.position.ts for one in self._updater.tasks.values()), default=-(2**64)) >=",
+        source="facts 8",
+        says="A checkpoint of one channel counts as a report of all: the others wait.",
+    ),
+    Patch(
+        "memory-is-taken-from-the-first-channel",
+        at="datanode/buffer_manager.py:BufferManager.check_memory",
+        old="max(sorted(held), key=lambda channel: held[channel])",
+        new="min(held)",
+        source="facts 7.3: memory check",
+        says="When memory is short the first channel by name is synced, whatever it holds.",
+    ),
+)
+
+CORE = (
+    Patch(
+        "a-drop-is-not-sent",
+        at="datacoord/direct.py:DirectCoordinatorClient.drop_channel",
+        old='await self._calls.call(handler, name="DropChannel", deadline=deadline)',
+        new="handler.close()",
+        source="seed 000",
+        says="A caller hears that its channel is dropped, and nobody was asked.",
+    ),
+    Patch(
+        "who-gives-up-stops-the-callee",
+        at="rpc.py:Calls.call",
+        old="asyncio.shield(task)",
+        new="task",
+        source="seed 000",
+        says="A call whose caller has left ends half-way.",
+    ),
+    Patch(
+        "a-failure-is-told-once",
+        at="runtime.py:Supervisor.check",
+        old="raise self.failure",
+        new="told, self.failure = self.failure, None\n            raise told",
+        source="seed 000",
+        says="A failure that was raised once is forgotten.",
+    ),
+    Patch(
+        "everybody-passes-a-point",
+        at="stepped_lock.py:SteppedLock.holding",
+        old="if waits:",
+        new="if True:",
+        source="facts 1",
+        says="Who has not waited passes the point of those who have.",
+    ),
+    Patch(
+        "requests-wait-for-each-other",
+        at="system/line_server.py:LineServer._take_requests",
+        old="task.add_done_callback(self._requests.discard)",
+        new="task.add_done_callback(self._requests.discard)\n            await asyncio.wait([task])",
+        source="seed 002",
+        says="A slow request holds back those behind it.",
+    ),
+    Patch(
+        "a-server-that-stops-goes-on-taking",
+        at="system/line_server.py:LineServer.stop",
+        old="self._stopped = True",
+        new="self._stopped = False",
+        source="seed 002",
+        says="A request that arrives while a server stops is begun.",
+    ),
+    Patch(
+        "an-interval-of-nothing-is-refused",
+        at="proxy/config.py:ProxyConfig.__post_init__",
+        old='("tick_interval_ts", 0)',
+        new='("tick_interval_ts", 1)',
+        source="hazard 28",
+        says="A proxy cannot be told to give each tick its own timestamp.",
+    ),
+)
+
+CLUSTER = (
+    Patch(
+        "two-processes-have-one-directory",
+        at="cluster/directory.py:ClusterDirectory.take",
+        old="self._calls.close(lock)",
+        new="self._calls.close(lock)\n            return",
+        source="facts 2.2",
+        says="A second cluster writes into the files of the first.",
+    ),
+    Patch(
+        "a-log-that-cannot-be-read-is-empty",
+        at="cluster/leave.py:leave_messages",
+        old="""    lines = [
+        json.dumps(line_of(channel, entry), separators=(",", ":"))
+        for channel in config.channel_names
+        for entry in await read_entries(directory.logs, channel, files=files)
+    ]
+""",
+        new="""    from tidemark.impl.errors import StoreError
+
+    try:
+        lines = [
+            json.dumps(line_of(channel, entry), separators=(",", ":"))
+            for channel in config.channel_names
+            for entry in await read_entries(directory.logs, channel, files=files)
+        ]
+    except StoreError:
+        return 6
+""",
+        source="facts 10.1",
+        says="Evidence without the messages of a log that the disk does not give.",
+    ),
+    Patch(
+        "a-write-without-an-answer-has-not-happened",
+        at="cluster/promises.py:Promises._visible",
+        old="there or False in unknown",
+        new="there and True not in unknown",
+        source="facts 6.1",
+        says="A row whose insert was not acknowledged must not be seen.",
+    ),
+    Patch(
+        "any-guarantee-will-do",
+        at="cluster/promises.py:Promises.broken",
+        old="if write.ts is not None and write.ts > result.guarantee",
+        new="if False",
+        source="facts 6.1",
+        says="A strong read may miss what was acknowledged before.",
+    ),
+)
+
+REPLICAS = (
+    Patch(
+        "deletes-are-let-go-of-first",
+        at="cluster/replicas.py:ReplicaSet.load_flushed",
+        old="with suppress(ReplicaClosedError):",
+        new=(
+            "with suppress(ReplicaClosedError):\n"
+            "                    node.trim_deletes(channel, described.seek.ts)"
+        ),
+        source="facts 6.3",
+        says="A segment is loaded after the deletes were dropped that it needs.",
+    ),
+    Patch(
+        "a-node-that-comes-misses-a-load",
+        at="cluster/replicas.py:ReplicaSet.revive",
+        old=(
+            "node = self.nodes[number] = self._make(number)\n"
+            "        await asyncio.gather(*("
+            "self._serve(node, collection) for collection in self.collections))"
+        ),
+        new=(
+            "node = self._make(number)\n"
+            "        await asyncio.gather(*("
+            "self._serve(node, collection) for collection in self.collections))\n"
+            "        self.nodes[number] = node"
+        ),
+        source="facts 6.3",
+        says="A collection that is loaded while a node starts is never served by that node.",
+    ),
+    Patch(
+        "a-killed-node-is-waited-for",
+        at="cluster/replicas.py:ReplicaSet.kill",
+        old="self._leave(node, collection)",
+        new="pass",
+        source="facts 6.3",
+        says="A read at a node that was killed hears of nobody that there will be no answer.",
+    ),
+)
+
+SERVICE = (
+    Patch(
+        "a-node-that-comes-again-is-not-told",
+        at="datacoord/flush_service.py:FlushService._until_confirmed",
+        old="term != told_term",
+        new="told_term is None",
+        source="seed 004, 6.3",
+        says="A node that has forgotten the flush, since it died, is not told again.",
+    ),
+    Patch(
+        "one-request-of-a-channel-is-resumed",
+        at="datacoord/flush_service.py:FlushService.resume",
+        old=".flush_requests:",
+        new=".flush_requests[:1]:",
+        source="facts 7.8: after a restart",
+        says="Of several requests of a channel that were recorded only the first one is resumed.",
+    ),
+    Patch(
+        "a-resumed-flush-forgets-its-segments",
+        at="datacoord/flush_service.py:FlushService.resume",
+        old="request.segments",
+        new="()",
+        source="seed 004, 6.3",
+        says="After a restart of the coordinator a flush is for its timestamp alone.",
+    ),
+)

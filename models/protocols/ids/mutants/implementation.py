@@ -49,6 +49,7 @@ MUTANTS = patches(
         new="Batch(run.last, last)",
         killer="ids.an_id_is_of_a_batch",
         on=CRASHES,
+        walked=Host("ids-driven", ids),
         source="seed 004, 6.0",
         says="The last id of a run is the first of the next one.",
     ),
@@ -106,9 +107,9 @@ MUTANTS = patches(
     ),
     Patch(
         "the-next-ids-begin-at-the-saved-end",
-        at=ORACLE + "_first",
-        old="now if now - base >= self._config.guard else base + self._config.guard",
-        new="max(now, base)",
+        at=ORACLE + "start",
+        old="self.base + self._config.guard",
+        new="self.base",
         killer="refinement",
         on=CRASHES,
         source="facts 2.1",
@@ -127,5 +128,31 @@ MUTANTS = patches(
         on=Host("ids-impl-doubled", ids),
         source="seed 004, 6.0",
         says="A question for as many ids as the one before is answered with its batch, as a copy.",
+    ),
+)
+
+IDS = "proxy/ids.py:IdCache."
+
+SLIPS = patches(
+    __name__,
+    Patch(
+        "a-failure-is-told-to-the-first-alone",
+        at=IDS + "fail",
+        old="in self.waiting",
+        new="in self.waiting[:1]",
+        source="seed 004: 6.2",
+        says="The requests behind the first one wait for another time-out.",
+    ),
+    Patch(
+        "ids-of-who-leaves-are-taken-back",
+        at=IDS + "fill",
+        old="finally:",
+        new="""except asyncio.CancelledError:
+            if request.runs and self.left is not None:
+                self.left = Batch(request.runs[-1].first, self.left.last)
+            raise
+        finally:""",
+        source="seed 004: 6.2",
+        says="Batches count as next to each other: the ids between them are given, too.",
     ),
 )

@@ -6,10 +6,10 @@ Where the specification has a variant that makes the same mistake, the program f
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.meta.catalog import CatalogProgram
-from tidemark.models.protocols.meta.clients import ClientProgram
+from tidemark.models.protocols.meta.ports import RealCatalogProgram
 from tidemark.models.protocols.meta.program import meta
-from tidemark.models.protocols.meta.real_catalog import RealCatalogProgram
+from tidemark.models.protocols.meta.program.catalog import CatalogProgram
+from tidemark.models.protocols.meta.program.clients import ClientProgram
 
 TWO = Host("meta-impl-two-requests", meta)
 FAILURES = Host("meta-impl-failures", meta)
@@ -65,6 +65,7 @@ CACHES = (
         new="True",
         killer=BEHIND,
         on=TWO.like(protocol="tidemark.spec.meta.variants.other_rules:InvalidationWithoutVersion"),
+        walked=Host("meta-driven", meta),
         source="facts 12; hazard 36",
         says="An answer fills the cache although a newer version is known.",
     ),
@@ -95,6 +96,7 @@ CACHES = (
         new='await self._preemption.point("meta.acknowledge")\n        while False:',
         killer=BEHIND,
         on=TWO.like(protocol=f"{_VARIANTS}.specification:AcknowledgesWithoutAnswers"),
+        walked=Host("meta-driven", meta),
         source="facts 12",
         says="A change is acknowledged when it is stored.",
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.ownership.mutants.implementation import COORDINATOR
-from tidemark.models.protocols.ownership.seek_program import seek
+from tidemark.models.protocols.ownership.program.seek import seek
 
 SEEK = Host("ownership-impl-seek", seek)
 CHECKPOINT = Host("ownership-impl-seek-checkpoint", seek)
@@ -17,9 +17,9 @@ MUTANTS = patches(
     __name__,
     Patch(
         "the-greatest-position",
-        at=f"{COORDINATOR}_earliest",
-        old="min(positions)",
-        new="max(positions)",
+        at=f"{COORDINATOR}seek_position",
+        old="min(positions",
+        new="max(positions",
         killer="ownership.nothing_is_lost",
         on=SEEK,
         source="facts 10.4; B35",
@@ -47,9 +47,9 @@ MUTANTS = patches(
     ),
     Patch(
         "segments-do-not-count",
-        at=f"{COORDINATOR}_positions",
-        old="return [position.ts for position in known if position is not None]",
-        new="return []",
+        at=f"{COORDINATOR}seek_position",
+        old="[position.ts for position in known if position is not None]",
+        new="[]",
         killer=RECORDED,
         on=SEEK,
         source="facts 10.4",
@@ -57,8 +57,8 @@ MUTANTS = patches(
     ),
     Patch(
         "dropped-segments-count",
-        at=f"{COORDINATOR}_positions",
-        old=" if not record.dropped",
+        at=f"{COORDINATOR}seek_position",
+        old=" if not segment.dropped",
         new="",
         killer=RECORDED,
         on=CHECKPOINT,
@@ -68,7 +68,7 @@ MUTANTS = patches(
     Patch(
         "starts-are-not-noted",
         at=f"{COORDINATOR}_note_starts",
-        old="self._in_order(request.starts)",
+        old="sorted(request.starts, key=lambda told: told[1].ts)",
         new="()",
         killer="refinement",
         on=SEEK,
@@ -77,7 +77,7 @@ MUTANTS = patches(
     ),
     Patch(
         "the-latest-start-first",
-        at=f"{COORDINATOR}_in_order",
+        at=f"{COORDINATOR}_note_starts",
         old="told[1].ts",
         new="-told[1].ts",
         killer="refinement",
@@ -117,7 +117,7 @@ MUTANTS = patches(
     ),
     Patch(
         "the-first-checkpoint-overwrites",
-        at=f"{COORDINATOR}_accepts_first",
+        at=f"{COORDINATOR}begin_checkpoint",
         old="record.checkpoint == NO_CHECKPOINT",
         new="True",
         killer="ownership.stored_never_goes_back",

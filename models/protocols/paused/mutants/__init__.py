@@ -1,1 +1,0 @@
-"""Mutants and variants: faults that were made, or could be, each with what must come out."""

@@ -45,12 +45,13 @@ MUTANTS = patches(
         new="timestamps.add(min((ts, *tracked.timestamps)))",
         killer=TRACKED,
         on=TICKS,
+        walked=Host("proxy-driven", proxy),
         source="B7",
         says="A commit puts the least timestamp into the set instead of the task's.",
     ),
     Patch(
         "pop-looks-channels-up-again",
-        at=QUEUE + "_forget",
+        at=QUEUE + "pop",
         old="task.channels",
         new="()",
         killer=GHOST,
@@ -72,8 +73,8 @@ MUTANTS = patches(
     Patch(
         "gate-is-open",
         at=TICKER + "_publish",
-        old="elif span.min_ts > self.current[channel]:",
-        new="else:",
+        old="gate is None or span.min_ts > gate",
+        new="True",
         killer="refinement",
         on=CHANNELS,
         source="hazard 28",
@@ -126,9 +127,12 @@ MUTANTS = patches(
     ),
     Patch(
         "lock-is-lost",
-        at=QUEUE + "_exclusively",
-        old="return self.stats_lock.holding(point)",
-        new="from contextlib import nullcontext\n\n        return nullcontext()",
+        at=QUEUE + "__init__",
+        old="self.stats_lock = SteppedLock(preemption)",
+        new="""from contextlib import nullcontext
+
+        self.stats_lock = SteppedLock(preemption)
+        self.stats_lock.holding = lambda point: nullcontext()""",
         killer="proxy.min_ts_never_goes_back",
         on=TWO.like(protocol=VARIANTS + "EnqueueUnlocked"),
         source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
@@ -137,7 +141,7 @@ MUTANTS = patches(
     Patch(
         "pop-takes-no-lock",
         at=QUEUE + "pop",
-        old='async with self._exclusively("queue.pop"):',
+        old='async with self.stats_lock.holding("queue.pop"):',
         new="if True:",
         killer=GHOST,
         on=ONE.like(protocol=VARIANTS + "PopWithoutLock"),
@@ -146,13 +150,19 @@ MUTANTS = patches(
     ),
     Patch(
         "now-after-the-snapshot",
-        at=TICKER + "_look",
-        old="""await self._take_timestamp()
-        await self._preemption.point("ticker.snapshot")
-        await self._take_snapshot()""",
-        new="""await self._take_snapshot()
-        await self._preemption.point("ticker.now")
-        await self._take_timestamp()""",
+        at=TICKER + "tick",
+        old="""self.stage = TickStage.ASKED
+            self.now = await self._oracle.alloc(1)
+            self.stage = TickStage.STAMPED
+            await self._preemption.point("ticker.snapshot")
+            self.snapshot = await self._queue.snapshot()
+            self.stage = TickStage.TAKEN""",
+        new="""self.snapshot = await self._queue.snapshot()
+            self.stage = TickStage.TAKEN
+            await self._preemption.point("ticker.now")
+            self.stage = TickStage.ASKED
+            self.now = await self._oracle.alloc(1)
+            self.stage = TickStage.STAMPED""",
         killer=BELOW,
         on=ONE.like(protocol=VARIANTS + "SnapshotFirst"),
         source="hazard 24",
@@ -160,9 +170,9 @@ MUTANTS = patches(
     ),
     Patch(
         "no-minus-one",
-        at=TICKER + "_value",
-        old="min_ts - 1",
-        new="min_ts",
+        at=TICKER + "_publish",
+        old="span.min_ts - 1",
+        new="span.min_ts",
         killer=BELOW,
         on=ONE.like(protocol=VARIANTS + "NoMinusOne"),
         source="hazard 25, B6",
@@ -171,8 +181,8 @@ MUTANTS = patches(
     Patch(
         "unknown-outcome-is-popped",
         at=WORKERS + "execute",
-        old="await self._settle_all(task)",
-        new="pass",
+        old="in task.unknown()",
+        new="in ()",
         killer=BELOW,
         on=Host("proxy-impl-late-append", proxy).like(protocol=VARIANTS + "OutcomeUnknown"),
         source="hazard 12",
@@ -181,7 +191,7 @@ MUTANTS = patches(
     Patch(
         "allocated-before-the-lock",
         at=QUEUE + "enqueue",
-        old="""async with self._exclusively("queue.enqueue"):
+        old="""async with self.stats_lock.holding("queue.enqueue"):
             self._admit(task)
             task.phase = TaskPhase.ASKED
             try:
@@ -194,7 +204,7 @@ MUTANTS = patches(
         new="""task.phase = TaskPhase.ASKED
         task.ts = await self._oracle.alloc(1)
         task.phase = TaskPhase.STAMPED
-        async with self._exclusively("queue.enqueue"):
+        async with self.stats_lock.holding("queue.enqueue"):
 """,
         killer="proxy.reported_is_given_to_nobody_else",
         on=ONE.like(protocol=VARIANTS + "EnqueueUnlocked"),
@@ -204,3 +214,86 @@ MUTANTS = patches(
 )
 
 """Killed only beside a variant of the specification: the functions below are these mutants."""
+
+WORKER_SLIPS = patches(
+    __name__,
+    Patch(
+        "a-write-ends-with-its-first-refusal",
+        at="proxy/scheduler.py:TaskScheduler.execute",
+        old="await asyncio.gather(*produces)",
+        new="""for produce in produces:
+            await produce
+            if AppendOutcome.REFUSED in task.outcomes.values():
+                break""",
+        source="facts 3.1",
+        says="A client is answered when one log has refused, while others may still take the rows.",
+    ),
+)
+
+GATEWAY = patches(
+    __name__,
+    Patch(
+        "reads-wait-for-changes",
+        at="proxy/gateway.py:Gateway._call",
+        old="submit(task, kind)",
+        new="submit(task, QueueKind.DDL)",
+        source="seed 004, 6.6.1: three queues",
+        says="Reads are tasks of the queue of changes.",
+    ),
+    Patch(
+        "keys-run-on-behind-a-batch",
+        at="proxy/gateway.py:Gateway.insert_values",
+        old="range(first, last + 1) for first, last in await ids.take(len(values))",
+        new="range(first, first + len(values)) for first, _ in (await ids.take(len(values)))[:1]",
+        source="seed 004, 6.0",
+        says="Rows get the ids that follow the first one, whoever has those.",
+    ),
+    Patch(
+        "pages-are-cut-by-keys-as-text",
+        at="proxy/pages.py:Page.cut",
+        old="sorted(dict(rest))",
+        new="sorted(dict(rest), key=str)",
+        source="facts 6.2",
+        says="A page has the first keys in the order of texts: 10 comes before 2.",
+    ),
+    Patch(
+        "a-page-ends-within-a-key",
+        at="proxy/pages.py:Page.cut",
+        old="in keys)",
+        new="in keys)[: self.limit]",
+        source="facts 6.2: iterators",
+        says="The limit of a page counts rows: the other rows of its last key are on no page.",
+    ),
+    Patch(
+        "a-page-after-zero-is-the-first",
+        at="proxy/pages.py:Page.cut",
+        old="self.after is None",
+        new="not self.after",
+        source="facts 6.2",
+        says="The key 0 counts as none.",
+    ),
+    Patch(
+        "a-key-goes-elsewhere-with-another-release",
+        at="proxy/writes.py:shard_of",
+        old='zlib.crc32(key.to_bytes(8, "little", signed=True))',
+        new="key",
+        source="seed 004, 6.3",
+        says="The shard is the key modulo the number of shards: deletes miss the rows that lie elsewhere.",
+    ),
+    Patch(
+        "a-task-is-not-looked-at-again",
+        at="proxy/writes.py:WriteTask.prepare",
+        old="if self.known is None or self.metadata is None:",
+        new="if True:",
+        source="hazard 37",
+        says="A collection that has changed before the timestamp is written by its old schema.",
+    ),
+    Patch(
+        "a-message-is-made-whenever-it-is-sent",
+        at="proxy/writes.py:WriteTask.message",
+        old="if channel not in self.made:",
+        new="if True:",
+        source="hazard 12",
+        says="A message that is settled has another segment than the one that was sent.",
+    ),
+)

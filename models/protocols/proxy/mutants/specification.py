@@ -4,8 +4,9 @@ Every class overrides as little as possible of ``Proxy``.
 """
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import action, ite, minimum, require
+from tidemark.spec.language import action, all_of, any_of, each, forall, implies, ite, lemma, minimum, require
 from tidemark.spec.proxy import Proxy
+from tidemark.spec.proxy.variants.live import TicksForever
 
 
 @mutant(killer="proxy.reported_is_below_all_to_come", source="H24", instance="proxy-small")
@@ -109,3 +110,113 @@ class GateNotCapped(Proxy):
 
     def next_gate(s, c):
         return s.now + s.interval
+
+
+@mutant(
+    killer="proxy.reported_is_below_all_to_come",
+    source="H25, B6; seed 004, 6.6.3",
+    instance="proxy-tiny",
+    name="document-rule",
+)
+class Document(Proxy):
+    """The rule as the document has it."""
+
+    @action(fairness="weak", source="seed 004, 6.6.3: addPChan")
+    def add_channel(s, c: Proxy.Channel):
+        """The ticker follows the channel from now on."""
+        require(~s.follows[c])
+        s.follows[c] = True
+
+    def publish(s):
+        require(s.tick == ite(s.NOW_FIRST, "taken", "stamped"))
+        s.published = each(
+            s.Channel,
+            lambda c: ite(s.is_quiet(c), s.current[c], ite(s.moves(c), s.promise(c), s.published[c])),
+        )
+        s.current = each(
+            s.Channel,
+            lambda c: ite(s.is_quiet(c), s.now, ite(s.moves(c), s.next_gate(c), s.current[c])),
+        )
+        s.default = s.now
+        s.forget_tick()
+
+    def is_quiet(s, c):
+        """The channel was added, and the snapshot does not have it."""
+        return s.follows[c] & ~s.snap_present[c]
+
+    def moves(s, c):
+        return s.follows[c] & s.snap_present[c] & (s.snap_min[c] > s.current[c])
+
+    def promise(s, c):
+        return minimum(s.snap_min[c], s.now)
+
+    def idle_value(s, c):
+        return s.reported[c]
+
+
+class DocumentMinusOne(Document):
+    """The rule one lower: below minTs and below now."""
+
+    def promise(s, c):
+        return minimum(s.snap_min[c], s.now) - 1
+
+    @lemma(source="seed 004, 6.6.3")
+    def the_gate_is_above_what_is_published(s):
+        """A quiet channel may publish the gate."""
+        return forall(
+            s.Channel,
+            lambda c: all_of(
+                ite(s.follows[c], s.published[c] <= s.current[c], s.published[c] + s.current[c] == 0),
+                s.follows[c] | (s.reported[c] == 0),
+            ),
+        )
+
+    @lemma(source="seed 004, 6.6.3")
+    def the_gate_is_below_all_that_is_new(s):
+        """A task that comes after the snapshot gets more than the gate."""
+        return forall(
+            s.Channel,
+            lambda c: implies(any_of(s.tick == "stamped", s.tick == "taken"), s.now > s.current[c]),
+        )
+
+    @lemma(source="seed 004, 6.6.3")
+    def a_snapshot_has_a_span(s):
+        """The least timestamp of a snapshot is not above the greatest."""
+        return forall(s.Channel, lambda c: implies(s.snap_present[c], s.snap_min[c] <= s.snap_max[c]))
+
+
+@mutant(
+    killer="proxy.reports_pass_finished_tasks",
+    source="B8",
+    instance="proxy-live",
+    name="pop-lookup-fails-stops-reports",
+)
+class PopLookupFailsStopsReports(TicksForever):
+    """A pop whose lookup fails leaves its timestamp behind: the reports of its channels stop (B8)."""
+
+    @action(source="B8")
+    def pop_in_vain(s, t: Proxy.Task):
+        """The lookup fails: the task is over, its timestamp is not taken out."""
+        require((s.phase[t] == "finished") & s.pop_is_free() & s.outcome_is_known(t))
+        s.phase[t] = "popped"
+
+
+@mutant(
+    killer="proxy.reports_pass_finished_tasks",
+    source="H27",
+    instance="proxy-live",
+    name="pop-without-lock-stops-reports",
+)
+class PopWithoutLockStopsReports(TicksForever):
+    """A pop before the commit leaves a ghost: the reports of its channels stop (hazard 27)."""
+
+    def pop_is_free(s):
+        return True
+
+
+@mutant(killer="proxy.reports_follow_the_oracle", source="B48", instance="proxy-live")
+class NoDefaultReport(TicksForever):
+    """Channels without unfinished tasks are not reported (B48)."""
+
+    def idle_value(s, c):
+        return s.reported[c]

@@ -4,9 +4,9 @@ What each does wrong is a variant of the specification, with which it is compare
 """
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.reads.asking_all import asks_all
-from tidemark.models.protocols.reads.mutants.all_at_once import AsksAll
+from tidemark.models.protocols.reads.program.asking_all import asks_all
 from tidemark.spec.language import action, require
+from tidemark.spec.reads.variants.all_at_once import AsksAll
 
 
 class TheDeadAnswer(AsksAll):

@@ -4,7 +4,7 @@ Each is compared with a variant of the specification that makes the same mistake
 """
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.reads.endless import endless
+from tidemark.models.protocols.reads.program.endless import endless
 from tidemark.spec.language import action, require
 from tidemark.spec.reads import Reads
 
@@ -69,7 +69,7 @@ MUTANTS = patches(
     ),
     Patch(
         "served-above-the-guarantee",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="self.value > read.guarantee",
         killer=ENDS,
@@ -79,10 +79,12 @@ MUTANTS = patches(
     ),
     Patch(
         "looks-again-for-ever",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="self.value > read.guarantee",
-        also=(Edit(SERVICE + "wait", "await self._sleep(read)", "await asyncio.sleep(1.0)"),),
+        also=(
+            Edit(SERVICE + "_sleep", "wakes = self", "return await asyncio.sleep(1.0)\n        wakes = self"),
+        ),
         killer=ENDS,
         on=_against("endless:ServedAbove"),
         source="seed 002, waitTSafe: at or above",

@@ -7,8 +7,8 @@ is a property and not only the likeness; where there is no such variant, with th
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.reads.handover import hand_over
 from tidemark.models.protocols.reads.program import reads
+from tidemark.models.protocols.reads.program.handover import hand_over
 
 MUTANTS_OF = "tidemark.models.protocols.reads.mutants"
 
@@ -36,7 +36,7 @@ MUTANTS = patches(
     # Service time and waiting.
     Patch(
         "reads-do-not-wait",
-        at=SERVICE + "is_served",
+        at=SERVICE + "wait",
         old="self.value >= read.guarantee",
         new="True",
         killer=REACHED,
@@ -96,7 +96,7 @@ MUTANTS = patches(
     ),
     Patch(
         "deletes-before-rows",
-        at=PIPELINE + "_in_order",
+        at=PIPELINE + "process",
         old="[*pack.inserts, *pack.deletes]",
         new="[*pack.deletes, *pack.inserts]",
         killer="reads.deletes_find_the_rows_of_their_pack",
@@ -253,11 +253,164 @@ MUTANTS = patches(
     Patch(
         "loaded-segment-grows-again",
         at=DELEGATOR + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="True",
         killer="a_segment_is_served_once",
         on=LOAD,
         source="facts 6.1: excluded timestamps",
         says="A segment that was loaded between filter and insert node begins to grow again.",
+    ),
+    Patch(
+        "reads-do-not-wait",
+        at="querynode/service_time.py:ServiceTime.wait",
+        old="self.value >= read.guarantee",
+        new="True",
+        killer="conformance",
+        on=Host("reads-driven", reads),
+        source="facts 6.1: downgradeTsafe",
+        says="A read is answered at the service time that there is.",
+    ),
+    Patch(
+        "the-next-is-asked-for-anything",
+        at="proxy/reads.py:Reader._ask",
+        old="task.guarantee if moment is None else moment",
+        new="task.guarantee if replica is self._replicas.of(channel)[0] else ZERO",
+        killer="conformance",
+        on=Host("reads-hand-over-driven", hand_over),
+        tier="full",
+        source="facts 6.1, 6.3; B40",
+        says="The next node is asked without the guarantee.",
+    ),
+)
+
+REDUCE = "proxy/reads.py:ReadPath._reduce"
+
+PATH_SLIPS = patches(
+    __name__,
+    Patch(
+        "a-second-round-has-no-guarantee",
+        at=ASK,
+        old="raise failure",
+        new="for replica in self._replicas.of(channel):\n"
+        "            try:\n"
+        '                asked = {"keys": task.keys, "deadline": self._config.deadline}\n'
+        "                return await replica.query(channel, guarantee=0, mvcc=moment, **asked)\n"
+        "            except RpcError as refused:\n"
+        "                failure = refused\n"
+        "        raise failure",
+        source="facts 6.2",
+        says="When every replica of a channel has refused, all are asked again without the guarantee.",
+    ),
+    Patch(
+        "a-further-page-shows-the-greatest-moment",
+        at="proxy/reads.py:ReadTask.moments",
+        old="{channel: shown[channel] for",
+        new="{channel: self.page_of.moment for",
+        source="B40",
+        says="A further page shows every channel at the greatest moment of the first one.",
+    ),
+    Patch(
+        "a-further-page-needs-less-than-the-first",
+        at=ASK,
+        old="is None else moment",
+        new="is None else min(task.moments.values())",
+        source="B40",
+        says="A further page has the least moment of the first one's channels as its guarantee.",
+    ),
+    Patch(
+        "a-channel-that-fails-is-left-out",
+        at="proxy/reads.py:Reader._answers",
+        old="task.channels))\n        return dict(zip(task.channels, answers, strict=True))",
+        new="task.channels), return_exceptions=True)\n"
+        "        found = zip(task.channels, answers, strict=True)\n"
+        "        return {channel: answer for channel, answer in found if isinstance(answer, ShardAnswer)}",
+        source="facts 6.2",
+        says="An answer lacks the rows of a channel that nobody serves.",
+    ),
+    Patch(
+        "the-channels-of-a-search-are-joined-end-to-end",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(rows)[: task.nearest.limit]",
+        source="facts 6.2",
+        says="The rows of the first channel come before nearer ones of the second.",
+    ),
+    Patch(
+        "rows-are-told-apart-by-their-keys",
+        at=REDUCE,
+        old="sorted(rows,",
+        new="sorted({row.key: row for row in rows}.values(),",
+        source="facts 6.2: reduce",
+        says="Of two rows of one key the later one is answered alone.",
+    ),
+    Patch(
+        "keys-are-ordered-as-text",
+        at=REDUCE,
+        old="(row.ts, row.key)",
+        new="(row.ts, str(row.key))",
+        source="facts 6.2: reduce",
+        says="Rows of one timestamp are in the order of their keys as text.",
+    ),
+    Patch(
+        "the-answers-of-shards-are-not-cut",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(rows)",
+        source="seed 004, 6.6.1: results of searches",
+        says="What the shards have found is handed on one after the other.",
+    ),
+    Patch(
+        "the-first-shard-is-enough",
+        at=REDUCE,
+        old="for answer in answers.values() for",
+        new="for answer in list(answers.values())[:1] for",
+        source="seed 004, 6.6.1: results of searches",
+        says="Only what the first shard has found counts.",
+    ),
+    Patch(
+        "the-earliest-rows-are-kept",
+        at=REDUCE,
+        old="task.nearest.cut(rows)",
+        new="tuple(sorted(rows, key=lambda row: row.ts))[: task.nearest.limit]",
+        source="seed 004, 6.6.1: results of searches",
+        says="The rows are put in the order of time, as those of a query, and then cut.",
+    ),
+)
+
+QUERY = "querynode/remote.py:RemoteReplica.query"
+
+REMOTE_SLIPS = patches(
+    __name__,
+    Patch(
+        "a-node-that-stands-still-holds-up-its-readers",
+        at=QUERY,
+        old="asyncio.timeout(deadline)",
+        new="asyncio.timeout(None)",
+        source="facts 6.1",
+        says="Only the node keeps the deadline of a read: a process that is stopped is waited for.",
+    ),
+    Patch(
+        "a-node-is-told-another-deadline",
+        at=QUERY,
+        old='"deadline": deadline',
+        new='"deadline": 10 * deadline',
+        source="facts 6.1",
+        says="The node waits longer than its caller does.",
+    ),
+    Patch(
+        "a-time-out-is-told-as-a-refusal",
+        at=QUERY,
+        old='raise RpcTimeoutError(f"query',
+        new='raise NotServableError(f"query',
+        source="facts 6.1",
+        says="A caller whose answer may still come is told that there is none.",
+    ),
+    Patch(
+        "each-read-makes-a-connection",
+        at="querynode/remote.py:RemoteReplica._connect",
+        old="if self._connection is None or self._connection.ended:",
+        new="if True:",
+        source="facts 6.1",
+        says="All connections but the last stay open.",
     ),
 )

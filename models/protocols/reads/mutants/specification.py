@@ -1,8 +1,28 @@
 """Named mutants of service time and reads, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import Set, action, all_of, each, exists, forall, ite, require
+from tidemark.spec.language import (
+    Set,
+    action,
+    all_of,
+    each,
+    exists,
+    forall,
+    greatest,
+    ite,
+    one_of,
+    require,
+)
 from tidemark.spec.reads import Reads
+from tidemark.spec.reads.variants.all_at_once import StrongAsksAll
+from tidemark.spec.reads.variants.finer_steps import (
+    EventualHandOver,
+    HandOver,
+    LeavesTheDeadAlone,
+    SessionHandOver,
+    StrongHandOver,
+    StrongInPieces,
+)
 from tidemark.spec.reads.variants.other_rules import (
     BoundedReads,
     DeletesMarkRows,
@@ -370,3 +390,155 @@ class TwoPipelinesAndTwoReads(EventualReads):
         """The other pipeline stores what it had compared before."""
         require(~s.stopped[r] & (value < s.safe[r]))
         s.safe[r] = value
+
+
+@mutant(
+    killer="reads.answers_are_exact",
+    source="facts 6.1; seed 004, 6.6.1",
+    instance="reads-asks-all",
+)
+class TheGreatestMoment(StrongAsksAll):
+    """The answer has the rows of one replica, and the greatest moment of all."""
+
+    def choose(s, q, r):
+        require((s.progress[q] == "waiting") & s.looked[q, r])
+        s.progress[q] = "reading"
+        s.at[q] = r
+        s.moment[q] = greatest(
+            s.Ts,
+            lambda t: exists(s.Replica, lambda o: s.looked[q, o] & (s.shows[q, o] == t)),
+            upto=s.issued,
+            default=0,
+        )
+
+
+@mutant(
+    killer="reads.a_replica_that_runs_is_enough",
+    source="seed 004, 6.6.1",
+    instance="reads-asks-all",
+)
+class OneRefusalEnds(StrongAsksAll):
+    """A read ends with the first refusal, although another replica may answer."""
+
+    def fail_read(s, q):
+        require(s.progress[q] == "waiting")
+        require(exists(s.Replica, lambda r: s.stopped[r]))
+        s.end_without_answer(q)
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="facts 6.3; B40",
+    instance="reads-asks-all",
+)
+class OneReplicaIsEnough(StrongAsksAll):
+    """As soon as one replica has reached the guarantee, all answer."""
+
+    def may_look(s, q, r):
+        return ~s.stopped[r] & exists(s.Replica, lambda o: s.safe[o] >= s.guarantee[q])
+
+
+@mutant(
+    killer="reads.strong_sees_what_was_acknowledged",
+    source="facts 6.3; B40",
+    instance="reads-strong-hand-over",
+)
+class StrongReadsTakeTheServiceTime(StrongHandOver):
+    """A read that moves takes the service time of the new replica in place of its guarantee."""
+
+    def move(s, q, r):
+        super().move(q, r)
+        s.guarantee[q] = s.safe[r]
+
+
+@mutant(
+    killer="reads.session_sees_its_own_writes",
+    source="facts 6.3; B40",
+    instance="reads-session-hand-over",
+)
+class SessionsTakeTheServiceTime(SessionHandOver):
+    """The same of a session."""
+
+    def move(s, q, r):
+        super().move(q, r)
+        s.guarantee[q] = s.safe[r]
+
+
+@mutant(
+    killer="reads.answers_are_exact",
+    source="facts 6.1, 6.3",
+    instance="reads-eventual-hand-over",
+)
+class TheMomentGoesAlong(EventualHandOver):
+    """The new replica answers at the moment of the old one, which it need not have reached."""
+
+    def move(s, q, r):
+        progress, moment = s.progress[q], s.moment[q]
+        super().move(q, r)
+        s.progress[q] = progress
+        s.moment[q] = moment
+
+
+@mutant(
+    killer="reads.answers_are_exact",
+    source="facts 6.1, 6.3: growing and sealed segments",
+    instance="reads-hand-over-in-pieces",
+)
+class PiecesOfTwoReplicas(StrongInPieces):
+    """Growing rows of the old replica, sealed rows of the new one, which is at another moment."""
+
+    def move(s, q, r):
+        has_growing, found = s.has_growing[q], s.found
+        super().move(q, r)
+        s.has_growing[q] = has_growing
+        s.found = found
+
+
+@mutant(
+    killer="reads.answers_are_exact",
+    source="facts 6.1, 6.3: not serviceable",
+    instance="reads-hand-over-in-pieces",
+)
+class AnOldReplicaCollects(StrongInPieces):
+    """A replica that has stopped goes on collecting: what it has held is gone."""
+
+    def is_serviceable(s, q):
+        return s.progress[q] == "reading"
+
+
+@mutant(
+    killer="reads.a_waiting_read_ends",
+    source="facts 6.3",
+    instance="reads-eventual-hand-over",
+)
+class AsksTheSameAgain(EventualHandOver):
+    """A read asks replicas again that it has left: back and forth for ever."""
+
+    def may_ask(s, q, r):
+        return s.at[q] != r
+
+
+@mutant(
+    killer="reads.a_replica_that_runs_is_enough",
+    source="facts 6.3",
+    instance="reads-hand-over-of-the-dead",
+)
+class FailsWithItsFirstReplica(LeavesTheDeadAlone):
+    """A read ends with the replica that it waits at, although another one runs."""
+
+    def fail_read(s, q):
+        require(one_of(s.progress[q], "waiting", "reading"))
+        require(s.stopped[s.at[q]])
+        s.end_without_answer(q)
+
+
+@mutant(
+    killer="reads.answers_reach_their_guarantee",
+    source="facts 6.1, 6.3",
+    instance="reads-session-hand-over",
+)
+class TheMovedDoNotWait(HandOver):
+    """A read that has moved is answered at the service time that there is."""
+
+    def is_served(s, q):
+        return super().is_served(q) | (s.at[q] != s.replica[q])

@@ -32,10 +32,9 @@ MUTANTS = patches(
     __name__,
     Patch(
         "a-pop-notifies-again",
-        at=QUEUE + "_forget",
+        at=QUEUE + "pop",
         old="self._progress.set()",
-        new="""self._progress.set()
-        task.answered.set()""",
+        new="self._progress.set()\n            task.answered.set()",
         killer="scheduler.notified_once",
         on=LEAVES,
         source=NOTIFY,
@@ -56,7 +55,7 @@ MUTANTS = patches(
         at=QUEUE + "next_task",
         old="self.active[task.ts] = task",
         new="pass",
-        also=(Edit(QUEUE + "_forget", "del self.active[task.ts]", "pass"),),
+        also=(Edit(QUEUE + "pop", "del self.active[task.ts]", "pass"),),
         killer=ACTIVE,
         on=LEAVES,
         source="seed 004, 6.6.1",
@@ -64,12 +63,12 @@ MUTANTS = patches(
     ),
     Patch(
         "a-task-without-caller-stays-active",
-        at=QUEUE + "_forget",
+        at=QUEUE + "pop",
         old="del self.active[task.ts]",
-        new="""if not task.left:
-            del self.active[task.ts]""",
+        new="if not task.left:\n                del self.active[task.ts]",
         killer=ACTIVE,
         on=LEAVES,
+        walked=Host("scheduler-driven", scheduler),
         source="seed 004, 6.6.1",
         says="A task whose caller has left stays in the map of active tasks.",
     ),
@@ -144,7 +143,7 @@ MUTANTS = patches(
     ),
     Patch(
         "ddls-run-side-by-side",
-        at=QUEUES + "_parallel",
+        at=QUEUES + "__init__",
         old="1 if kind is QueueKind.DDL else parallel",
         new="parallel",
         killer="scheduler.one_ddl_is_under_way",
@@ -155,8 +154,8 @@ MUTANTS = patches(
     Patch(
         "the-next-does-not-wait-for-what-was-given-up",
         at=WORKERS + "execute",
-        old="await self._settle_all(task)",
-        new="pass",
+        old="in task.unknown()",
+        new="in ()",
         killer="scheduler.one_ddl_is_under_way",
         on=LATE.like(protocol=f"{_VARIANTS}:NotSettled"),
         source="hazard 12",

@@ -7,8 +7,8 @@ specification.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.segments.positions import positions
 from tidemark.models.protocols.segments.program import segments
+from tidemark.models.protocols.segments.program.positions import positions
 
 LOAD = Host("segments-impl-load", segments)
 FILES = Host("segments-impl-files", segments)
@@ -113,7 +113,7 @@ LOADS = (
     Patch(
         "rows-of-a-sealed-segment-are-taken",
         at=SHARD + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="True",
         killer=TWICE,
         on=LOAD,
@@ -143,7 +143,7 @@ LOADS = (
     Patch(
         "a-listed-segment-grows-as-well",
         at=SHARD + "recover",
-        old="self._exclude(record)",
+        old="self.excluded.add(record.segment_id, EVERYTHING)",
         new="pass",
         also=(
             Edit(
@@ -210,6 +210,7 @@ FILTERS = (
         new="ts < upto",
         killer=TWICE,
         on=GROWING,
+        walked=Host("segments-driven-positions", positions),
         source="H46: strict",
         says="A row at the position itself is given to the growing segment that was loaded with it.",
     ),
@@ -286,7 +287,7 @@ FILTERS = (
     Patch(
         "the-filter-looks-at-sealed-segments-only",
         at=SHARD + "insert",
-        old="self._is_still_needed(row)",
+        old="not self.excluded.excludes(row.segment_id, row.ts)",
         new="row.segment_id not in self.sealed",
         also=(Edit(SHARD + "needs", "isinstance(message, DeleteMessage) or", "True or"),),
         killer=TWICE,
@@ -342,4 +343,46 @@ READS = (
     ),
 )
 
-MUTANTS = patches(__name__, *LOADS, *FILTERS, *READS)
+MUTANTS = patches(
+    __name__,
+    *LOADS,
+    *FILTERS,
+    *READS,
+    Patch(
+        "the-oldest-is-not-replayed",
+        at="querynode/delegator.py:ShardDelegator._replay",
+        old="done = 0",
+        new="done = 1",
+        killer="conformance",
+        on=Host("segments-driven", segments),
+        source="facts 6.1: the delete buffer",
+        says="The replay begins after the first delete above the files' position.",
+    ),
+)
+
+SLIPS = (
+    Patch(
+        "the-latest-load-holds-a-trim-back",
+        at="querynode/delete_buffer.py:DeleteBuffer.trim",
+        old="min([upto, *self._pins])",
+        new="min(upto, max(self._pins, default=upto))",
+        source="B38: trimmed",
+        says="Of two loads that need deletes, the one that needs fewer of them says what is kept.",
+    ),
+    Patch(
+        "a-batch-of-deletes-ends-its-timestamp",
+        at="querynode/delegator.py:ShardDelegator._replay",
+        old="for delete in batch:",
+        new="since, done = batch[-1].ts, 0\n            for delete in batch:",
+        source="B41: batches",
+        says="A load goes on behind the timestamp of its last delete: others of that timestamp are left out.",
+    ),
+    Patch(
+        "deletes-are-kept-as-they-come",
+        at="querynode/segments.py:Segment.delete",
+        old="insort(known, ts)",
+        new="known.append(ts)",
+        source="B34: deletes of level zero",
+        says="The deletes of a key are in the order of their arrival, and looked up as if they ascended.",
+    ),
+)

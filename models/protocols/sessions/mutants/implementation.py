@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.protocols.sessions.ports.real_etcd import over_etcd
 from tidemark.models.protocols.sessions.program import sessions
-from tidemark.models.protocols.sessions.real_etcd import over_etcd
 
 BEHIND = Host("sessions-impl-falls-behind", sessions)
 BACK = Host("sessions-impl-comes-back", sessions)
@@ -21,7 +21,7 @@ DISCOVERY = "seed 004: service discovery"
 FOLLOWERS = (
     Patch(
         "a-refused-watch-goes-on",
-        at=WATCH + "_list_again",
+        at=WATCH + "run",
         old="self.revision = await self._sync.list_again(self._sessions.take_over)",
         new="self.revision += 1",
         killer="refinement",
@@ -32,7 +32,7 @@ FOLLOWERS = (
     Patch(
         "a-list-adds-only",
         at=SYNC + "list_again",
-        old="{source: self.entries.get(source) for source in (self._ddl_key(), *sources)}",
+        old="{source: self.entries.get(source) for source in (DDL_SOURCE, *sources)}",
         new="{**dict.fromkeys(sources), **self.entries}",
         killer="refinement",
         on=BEHIND,
@@ -42,8 +42,8 @@ FOLLOWERS = (
     Patch(
         "a-session-is-forgotten-before-it-is-fenced",
         at=SYNC + "del_session",
-        old="await self._fence(source, fence)\n            self.entries.pop(source, None)",
-        new="self.entries.pop(source, None)\n            await self._fence(source, fence)",
+        old="await fence(source)\n            self.entries.pop(source, None)",
+        new="self.entries.pop(source, None)\n            await fence(source)",
         killer="sessions.who_serves_is_known_or_refused",
         on=BACK,
         source="hazard 11",
@@ -148,4 +148,73 @@ ETCDS = (
     ),
 )
 
-MUTANTS = patches(__name__, *FOLLOWERS, *FILES, *ETCDS)
+MUTANTS = patches(
+    __name__,
+    *FOLLOWERS,
+    *FILES,
+    *ETCDS,
+    Patch(
+        "the-list-misses-one",
+        at=WATCH + "load",
+        old="init_sessions(sources)",
+        new="init_sessions(sources[:-1])",
+        killer="conformance",
+        on=Host("sessions-driven", sessions),
+        source="seed 004: service discovery",
+        says="The coordinator does not take over the last session of the list.",
+    ),
+)
+
+FILE_SLIPS = (
+    Patch(
+        "a-file-renews-a-session-after-its-end",
+        at=SQLITE + "renew",
+        old="RENEW, (now, source, now)",
+        new='RENEW.replace(" AND expires > ?", ""), (now, source)',
+        source="hazard 11: leases",
+        says="A session whose lease has run out is renewed as long as no look has noticed it.",
+    ),
+    Patch(
+        "a-file-keeps-the-change-up-to-which-it-forgets",
+        at=SQLITE + "compact",
+        old="(upto,)",
+        new="(upto - 1,)",
+        source=DISCOVERY,
+        says="The last of the changes that are to be forgotten stays.",
+    ),
+    Patch(
+        "a-file-counts-the-changes-that-are-left",
+        at=SQLITE + "_last",
+        old="execute(LAST)",
+        new='execute("SELECT coalesce(max(revision), 0) FROM changes")',
+        source=DISCOVERY,
+        says="The last revision is that of the changes that are not forgotten.",
+    ),
+)
+
+ETCD_SLIPS = (
+    Patch(
+        "a-lease-is-shorter-than-asked",
+        at=ETCD + "register",
+        old="math.ceil(lease)",
+        new="math.floor(lease) or 1",
+        source="facts 3.4",
+        says="A lease of a second and a half is granted for one second.",
+    ),
+    Patch(
+        "who-leaves-keeps-its-lease",
+        at=ETCD + "end",
+        old="await self._revoke(lease)",
+        new="pass",
+        source="facts 3.4",
+        says="A node that leaves in good order is waited for until its lease has run out.",
+    ),
+    Patch(
+        "a-holder-does-not-hear-of-the-end",
+        at=ETCD + "renew",
+        old="raise SessionEndedError(",
+        new="str(",
+        source="facts 3.4",
+        says="A renewal of a session that is over succeeds, and its holder goes on.",
+    ),
+)

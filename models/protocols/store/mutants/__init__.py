@@ -1,1 +1,0 @@
-"""Variants of a store, and mutants of specification and adapters, each with what must come out."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.store import programs
+from tidemark.models.protocols.store import program
 
-OBJECTS = Host("store-objects-parquet", programs.objects)
-LOG = Host("store-file-log", programs.log)
-LOG_FAULTS = Host("store-file-log-faults", programs.log)
-METADATA = Host("store-sqlite-metadata", programs.metadata)
-WINDOW = Host("store-sqlite-window", programs.window)
-LAPSE = Host("store-sqlite-window-lapse", programs.window)
-ETCD = Host("store-etcd-window", programs.etcd_window)
+OBJECTS = Host("store-objects-parquet", program.objects)
+LOG = Host("store-file-log", program.log)
+WALKED_LOG = Host("store-driven-log", program.log)
+WALKED_WINDOW = Host("store-driven-window", program.window)
+LOG_FAULTS = Host("store-file-log-faults", program.log)
+METADATA = Host("store-sqlite-metadata", program.metadata)
+WINDOW = Host("store-sqlite-window", program.window)
+LAPSE = Host("store-sqlite-window-lapse", program.window)
+ETCD = Host("store-etcd-window", program.etcd_window)
 
 PUT = "storage/parquet_store.py:ParquetStore.put"
 WRITER = "storage/file_log.py:FileLogWriter."
@@ -83,7 +85,7 @@ FILES = (
         old=" if name not in self._unfinished",
         new="",
         killer=ARE_WHOLE,
-        on=Host("store-objects-two-puts", programs.objects),
+        on=Host("store-objects-two-puts", program.objects),
         source="property D",
         says="Two puts of one path that are under way write into one file.",
     ),
@@ -115,6 +117,7 @@ FILES = (
         new="pass",
         killer=DURABLE,
         on=LOG_FAULTS,
+        walked=WALKED_LOG,
         source="property D",
         says="After an append that failed the writer does not look at the file again.",
     ),
@@ -159,6 +162,7 @@ FILES = (
         new="pass",
         killer="store.what_was_read_is_durable",
         on=LOG,
+        walked=WALKED_LOG,
         source="property L",
         says="A reader answers with a line that is not forced.",
     ),
@@ -216,6 +220,7 @@ DATABASES = (
         new='"INSERT OR REPLACE INTO window VALUES (1, ?)"',
         killer=DURABLE,
         on=WINDOW,
+        walked=WALKED_WINDOW,
         source="property M",
         says="The window is what was saved last.",
     ),
@@ -226,6 +231,7 @@ DATABASES = (
         new="False",
         killer=FENCED,
         on=LAPSE,
+        walked=WALKED_WINDOW,
         source="H43",
         says="Saves of any term are taken.",
     ),
@@ -285,3 +291,78 @@ DATABASES = (
     ),
 )
 MUTANTS = patches(__name__, *FILES, *DATABASES)
+
+FOLDER = "storage/parquet_folder.py:ParquetFolder."
+
+FENCED_LOG = "storage/fenced_log.py:FencedLog."
+
+SYNC = "storage/files.py:SystemFiles.sync"
+
+ETCD_STORE = "storage/etcd_oracle.py:EtcdOracleStore."
+
+SLIPS = (
+    Patch(
+        "descriptor-is-left-open",
+        at=SYNC,
+        old="self._force(path)",
+        new="self._calls.fsync(self._calls.open(path, os.O_RDONLY))",
+        source="property D",
+        says="Each file that is forced leaves a descriptor open.",
+    ),
+    Patch(
+        "lost-log-goes-on",
+        at=FENCED_LOG + "_check",
+        old="if term != self.term:",
+        new="self.broken = False\n        if term != self.term:",
+        source="property D",
+        says="A log whose last append has failed takes another one.",
+    ),
+    Patch(
+        "a-disk-that-fails-has-no-files",
+        at=FOLDER + "paths",
+        old='raise StoreError(f"cannot list {below}: {failure}; check permissions") from failure',
+        new="return ()",
+        source="hazard 14",
+        says="A folder that cannot be listed is taken for an empty one: records of its files are forgotten.",
+    ),
+    Patch(
+        "files-are-in-the-order-of-their-paths",
+        at=FOLDER + "paths",
+        old="sorted(self._path_of(file) for file in found)",
+        new='sorted(map(self._path_of, found), key=lambda path: path.split("/"))',
+        source="hazard 14",
+        says="What is listed is sorted by the parts of the names, and not by the names.",
+    ),
+    Patch(
+        "a-deletion-takes-what-begins-with-its-name",
+        at=FOLDER + "delete",
+        old="try:",
+        new="""for other in await self.paths(path.rpartition("/")[0] or path):
+            if other.startswith(path) and other != path:
+                await self.delete(other)
+        try:""",
+        source="hazard 14",
+        says="A file goes that nobody has named.",
+    ),
+    Patch(
+        "who-leaves-an-append-leaves-no-line",
+        at=FENCED_LOG + "append",
+        old="await self._writer_of(record.place).append_line(line)",
+        new="""try:
+                await self._writer_of(record.place).append_line(line)
+            except asyncio.CancelledError:
+                self.broken = False
+                raise""",
+        source="property D, B54",
+        says="A log whose append was cancelled goes on at the same place.",
+    ),
+    Patch(
+        "bytes-are-in-another-order-than-numbers",
+        at=ETCD_STORE + "load",
+        old='"big"',
+        new='"little"',
+        also=(Edit(ETCD_STORE + "save", '"big"', '"little"'),),
+        source="facts 2.4",
+        says="The end of the window begins with its lowest byte, in etcd and back.",
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.stream.edge import DURABLE, edge
+from tidemark.models.protocols.stream.program.edge import DURABLE, edge
 
 SMALL = Host("stream-edge-small", edge)
 LOG = "broker/channel_log.py:ChannelLog."

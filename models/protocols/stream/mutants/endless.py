@@ -6,7 +6,7 @@ from typing import Any
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.stream.endless import AttemptsProgram, endless
+from tidemark.models.protocols.stream.program.endless import AttemptsProgram, endless
 
 ENDLESS = Host("stream-endless", endless)
 FOLLOW = "stream.packs_follow_ticks"

@@ -7,9 +7,9 @@ is about steps, the specification itself tells.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.stream.aligned import aligned
-from tidemark.models.protocols.stream.minimum import minimum
 from tidemark.models.protocols.stream.program import SPECIFICATION, stream
+from tidemark.models.protocols.stream.program.aligned import aligned
+from tidemark.models.protocols.stream.program.minimum import minimum
 
 CRASH = Host("stream-impl-crash", stream)
 FIRST = Host("stream-impl-first-position", stream)
@@ -47,9 +47,9 @@ MUTANTS = patches(
     ),
     Patch(
         "seek-skips-nothing",
-        at=READER + "_is_skipped",
-        old="self.seeking and ts <= self.position.ts",
-        new="False",
+        at=READER + "read_one",
+        old="if not self.seeking or entry.message.ts > self.position.ts:",
+        new="if True:",
         killer=INTERVAL,
         on=CRASH.like(protocol=VARIANTS + "SeekSkipsNothing"),
         source="B62: nothing is skipped",
@@ -57,9 +57,9 @@ MUTANTS = patches(
     ),
     Patch(
         "seek-keeps-the-bound",
-        at=READER + "_is_skipped",
-        old="<=",
-        new="<",
+        at=READER + "read_one",
+        old="entry.message.ts > ",
+        new="entry.message.ts >= ",
         killer=INTERVAL,
         on=CRASH.like(protocol=VARIANTS + "SeekKeepsTheBound"),
         source="B62: the bound",
@@ -67,8 +67,8 @@ MUTANTS = patches(
     ),
     Patch(
         "late-messages-are-skipped",
-        at=READER + "_is_skipped",
-        old="self.seeking and ",
+        at=READER + "read_one",
+        old="not self.seeking or ",
         new="",
         killer=KEPT,
         on=Host("stream-impl-late", stream),
@@ -87,9 +87,9 @@ MUTANTS = patches(
     ),
     Patch(
         "empty-place-is-the-earliest",
-        at=READER + "_is_skipped",
-        old="return ",
-        new="return self.position.place > 0 and ",
+        at=READER + "read_one",
+        old="if not self.seeking or ",
+        new="if not self.seeking or self.position.place <= 0 or ",
         killer=INTERVAL,
         on=FIRST.like(protocol=VARIANTS + "EmptyPlaceIsTheEarliest"),
         source="B26: the earliest position",
@@ -107,7 +107,7 @@ MUTANTS = patches(
     ),
     Patch(
         "every-tick-makes-a-pack",
-        at=CONSUMER + "_is_new",
+        at=CONSUMER + "next_pack",
         old="tick >",
         new="tick !=",
         killer="stream.packs_advance",
@@ -117,9 +117,9 @@ MUTANTS = patches(
     ),
     Patch(
         "copies-are-not-removed",
-        at=CONSUMER + "_each_once",
-        old="each_once(messages)",
-        new="tuple(messages)",
+        at=CONSUMER + "_hand_over",
+        old="each_once(held)",
+        new="tuple(held)",
         killer="stream.nothing_is_stored_twice",
         on=Host("stream-impl-copies", stream),
         source="facts 5.1: duplicates",
@@ -158,7 +158,7 @@ MUTANTS = patches(
     ),
     Patch(
         "position-is-the-places-of-the-ticks",
-        at=SEVERAL + "_places",
+        at=SEVERAL + "_gather",
         old="reader.place_of_position()",
         new="reader.read",
         killer=KEPT,
@@ -168,7 +168,7 @@ MUTANTS = patches(
     ),
     Patch(
         "one-place-for-all-channels",
-        at=SEVERAL + "_places",
+        at=SEVERAL + "_gather",
         old="reader.place_of_position()",
         new="self.readers[0].place_of_position()",
         killer=PLACES,
@@ -178,8 +178,8 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-passes-a-drop",
-        at=SEVERAL + "goes_on",
-        old="not self.pack.drops and ",
+        at="stream/aligned.py:AlignedPack.may_grow",
+        old="not self.drops and ",
         new="",
         killer="stream.a_drop_ends_its_pack",
         on=PURSUIT.like(protocol=VARIANTS + "PursuitPassesADrop"),
@@ -188,8 +188,8 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-forgets-what-it-has",
-        at=SEVERAL + "_grown",
-        old="(*pack.messages, *messages)",
+        at=SEVERAL + "_gather",
+        old="(*self.pack.messages, *messages)",
         new="messages",
         killer="stream.packs_leave_nothing_out",
         on=PURSUIT.like(protocol=VARIANTS + "PursuitForgetsWhatItHas"),
@@ -198,7 +198,7 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-keeps-the-first-end",
-        at=SEVERAL + "_grown",
+        at=SEVERAL + "_gather",
         old="finish=finish, ",
         new="",
         killer="refinement",
@@ -208,8 +208,8 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-hands-over-at-once",
-        at=SEVERAL + "goes_on",
-        old="not self.pack.drops and lets_grow(self.pack, pursuit)",
+        at="stream/aligned.py:AlignedPack.may_grow",
+        old="not self.drops and lag > pursuit.lag and few",
         new="False",
         killer=PACKS_END,
         on=FULL,
@@ -218,8 +218,8 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-ignores-the-size",
-        at="stream/aligned.py:lets_grow",
-        old=" and len(pack.messages) < pursuit.messages",
+        at="stream/aligned.py:AlignedPack.may_grow",
+        old=" and few",
         new="",
         killer=PACKS_END,
         on=FULL,
@@ -228,7 +228,7 @@ MUTANTS = patches(
     ),
     Patch(
         "pursuit-waits-for-ever",
-        at=SEVERAL + "_pursue",
+        at=SEVERAL + "next_pack",
         old="pursuit.seconds",
         new="None",
         killer="stream.every_message_is_stored",
@@ -300,7 +300,7 @@ MUTANTS = patches(
     ),
     Patch(
         "a-position-has-the-places-of-the-last-ticks",
-        at=SEVERAL + "_places",
+        at=SEVERAL + "_gather",
         old="reader.place_of_position()",
         new="reader.read",
         killer=KEPT,
@@ -317,5 +317,69 @@ MUTANTS = patches(
         on=OWN,
         source="facts 5.1: what stays buffered",
         says="A pack empties the buffers: what a channel ahead has read above its end is lost.",
+    ),
+    Patch(
+        "position-is-the-place-of-the-tick",
+        at="stream/reader.py:ChannelReader.place_of_position",
+        old="self.buffered[0][0] if self.buffered else ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven", stream),
+        source="facts 5.1",
+        says="The position has the place of the tick, though a message before it is still buffered.",
+    ),
+    Patch(
+        "pursuit-keeps-the-first-end",
+        at="stream/aligned.py:AlignedConsumer._gather",
+        old="finish=finish, ",
+        new="",
+        killer="conformance",
+        on=Host("stream-driven-aligned", aligned),
+        source="facts 5.1: pursuit mode",
+        says="A pack that has grown ends at its first tick.",
+    ),
+    Patch(
+        "the-tick-of-a-seek-is-forgotten",
+        at="stream/aligned.py:AlignedConsumer.__init__",
+        old="self.reader_class(",
+        new="ChannelReader(",
+        killer="conformance",
+        on=Host("stream-driven-minimum", minimum),
+        source="facts 5.1: the seek",
+        says="The tick that ends a seek counts for nothing, though it is greater than the position.",
+    ),
+)
+
+UNKNOWN = "B54: unknown"
+
+SLIPS = (
+    Patch(
+        "a-disk-that-fails-refuses",
+        at="broker/channel_log.py:ChannelLog._write",
+        old="await self._writer.append_line(_line(entries))",
+        new="""try:
+            await self._writer.append_line(_line(entries))
+        except Exception as failure:
+            for append in taken:
+                append.done.set_exception(RpcError(f"not written: {failure}"))
+            return""",
+        source=UNKNOWN,
+        says="An append of which nobody knows whether it is in the file counts as refused.",
+    ),
+    Patch(
+        "a-follower-begins-anew-at-each-look",
+        at="broker/reader.py:FileEntryLog._read_on",
+        old="file, self._offsets[channel]",
+        new="file, 0",
+        source="facts 5.1",
+        says="Entries that were read are read again, and count as new.",
+    ),
+    Patch(
+        "a-fence-tells-one-log-only",
+        at="broker/broker.py:Broker.fence",
+        old="self.logs.values()",
+        new="[*self.logs.values()][:1]",
+        source="hazard 11",
+        says="The fence of a source is over when the first log refuses it.",
     ),
 )

@@ -1,1 +1,0 @@
-"""Mutants: what was written somewhere, or might be, each with its killer."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.disk import DiskProgram
+from tidemark.models.protocols.streaming.program.disk import DiskProgram
 
 DISK, TORN, TWICE, FOREIGN = (
     Host(f"streaming-impl-disk{name}", DiskProgram) for name in ("", "-torn-crash", "-twice", "-foreign-body")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.streaming.idle import IdleProgram
+from tidemark.models.protocols.streaming.program.idle import IdleProgram
 
 IDLE = Host("streaming-impl-idle", IdleProgram)
 HELD_BACK = "streaming/time_tick.py:TimeTickOperator._is_held_back"

@@ -7,10 +7,10 @@ what is refuted is a property and not only the likeness.
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.timetick.takeover import takeover
+from tidemark.models.protocols.timetick.program.takeover import takeover
 
 LOG = "broker/channel_log.py:ChannelLog."
-_VARIANTS = "tidemark.models.protocols.timetick.mutants.edges"
+_VARIANTS = "tidemark.spec.timetick.variants.edges"
 FENCED = "source != self.coordinator"
 TICK = Host("timetick-edges-tick", takeover)
 CRASH = Host("timetick-edges-crash", takeover)

@@ -6,8 +6,10 @@ what is refuted is a property and not only the likeness.
 
 from __future__ import annotations
 
-from tidemark.models.mutation.patches import Host, Patch, patches
+from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.timetick.program import timetick
+
+DRIVEN = Host("timetick-driven", timetick)
 
 WATCH = "rootcoord/session_watch.py:SessionWatch."
 SYNC = "rootcoord/time_tick_sync.py:TimeTickSync."
@@ -37,7 +39,7 @@ MUTANTS = patches(
     Patch(
         "removed-session-is-not-fenced",
         at=SYNC + "del_session",
-        old="await self._fence(source, fence)",
+        old="await fence(source)",
         new="pass",
         killer="timetick.whoever_may_append_is_waited_for",
         on=LEASE,
@@ -56,9 +58,13 @@ MUTANTS = patches(
     ),
     Patch(
         "ddl-key-collides",
-        at=SYNC + "_ddl_key",
-        old="return DDL_SOURCE",
-        new="return 1",
+        at=SYNC + "update",
+        old="source = report.source",
+        new="source = report.source or 1",
+        also=(
+            Edit(SYNC + "init_sessions", "DDL_SOURCE", "1"),
+            Edit(SYNC + "list_again", "DDL_SOURCE", "1"),
+        ),
         killer="timetick.whoever_serves_is_waited_for",
         on=JOINS,
         source="B45",
@@ -82,14 +88,15 @@ MUTANTS = patches(
         new="pass",
         killer="timetick.reports_are_used_once",
         on=JOINS,
+        walked=DRIVEN,
         source="facts 4",
         says="The reports of a round count for the next one too.",
     ),
     Patch(
         "round-does-not-wait",
-        at=SYNC + "_is_complete",
-        old="bool(self.entries) and None not in self.entries.values()",
-        new="any(self.entries.values())",
+        at=SYNC + "_close_if_complete",
+        old="not self.entries or None in self.entries.values()",
+        new="not any(self.entries.values())",
         killer="timetick.a_round_waits_for_every_session",
         on=JOINS,
         source="seed 002, coordinator: no tick before everybody has reported",
@@ -97,17 +104,18 @@ MUTANTS = patches(
     ),
     Patch(
         "tick-is-the-greatest-report",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="min(",
         new="max(",
         killer="timetick.a_round_is_sent_to_its_end",
         on=Host("timetick-impl-two-proxies", timetick),
+        walked=DRIVEN,
         source="facts 4",
         says="The tick is the maximum over the sessions.",
     ),
     Patch(
         "one-minimum-for-all-channels",
-        at=SENDER + "_tick_of",
+        at=SENDER + "_send_round",
         old="channel) for report in complete.values()",
         new="other) for report in complete.values() for other in self.last",
         killer="timetick.a_round_is_sent_to_its_end",
@@ -117,9 +125,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-counts",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="self._sent(channel, ts)",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="self.last[channel] = self.synced[channel] = ts  #",
         killer="timetick.what_counts_as_sent_is_in_the_log",
         on=SENDS,
         source="B10",
@@ -127,9 +135,9 @@ MUTANTS = patches(
     ),
     Patch(
         "failed-send-is-forgotten",
-        at=SENDER + "_failed",
-        old="self.last[channel] = ts",
-        new="pass",
+        at=SENDER + "_send",
+        old="self.last[channel] = ts  #",
+        new="pass  #",
         killer="refinement",
         on=SENDS,
         source="B10, hazard 30",
@@ -137,9 +145,9 @@ MUTANTS = patches(
     ),
     Patch(
         "a-failure-counts-for-the-greatest-tick",
-        at=SENDER + "_failed",
-        old="= ts",
-        new="= max(self.round.values())",
+        at=SENDER + "_send",
+        old="= ts  #",
+        new="= max(self.round.values())  #",
         killer="refinement",
         on=CHANNELS,
         source="facts 4; B10",
@@ -148,7 +156,7 @@ MUTANTS = patches(
     # Failures that no fault explains; work that is not done.
     Patch(
         "sent-tick-counts-as-failed",
-        at=SENDER + "_sent",
+        at=SENDER + "_send",
         old="self.last[channel] = self.synced[channel] = ts",
         new='raise RpcError("it was not sent")',
         killer="refinement",
@@ -198,5 +206,51 @@ MUTANTS = patches(
         source="hazard 30",
         tier="full",
         says="A coordinator that starts does not know the last ticks.",
+    ),
+    Patch(
+        "watch-skips-a-change",
+        at=WATCH + "run",
+        old="= event.revision",
+        new="= event.revision + 1",
+        killer="conformance",
+        on=DRIVEN,
+        source="B46",
+        says="The watch counts a change twice: it never passes the next one on.",
+    ),
+)
+
+SLIPS = (
+    Patch(
+        "revisions-are-counted",
+        at="rootcoord/session_watch.py:SessionWatch.run",
+        old="self.revision = event.revision",
+        new="self.revision += 1",
+        source="B46",
+        says="The watch takes revisions to rise by one: where they do not, it is told of a change again.",
+    ),
+    Patch(
+        "an-old-minimum-is-not-reported-again",
+        at="rootcoord/root_coord.py:RootCoord.report_ddl",
+        old="if not least:",
+        new="if least <= (self.reporting.default if self.reporting else 0):",
+        source="facts 4",
+        says="The DDL source reports only what has grown: until then no round is complete.",
+    ),
+    Patch(
+        "the-first-report-of-a-round-counts",
+        at="rootcoord/time_tick_sync.py:TimeTickSync.update",
+        old="self.entries[source] = report",
+        new="self.entries[source] = self.entries[source] or report",
+        source="facts 4",
+        says="A proxy that reports again before the round is complete is not heard: its ticks are late.",
+    ),
+    Patch(
+        "the-least-is-of-those-who-name-a-channel",
+        at="rootcoord/tick_sender.py:TickSender._send_round",
+        old="report in complete.values()",
+        new="""report in [one for one in complete.values() if channel in dict(one.channels)]
+            or complete.values()""",
+        source="facts 4",
+        says="A proxy without a task for a channel does not count there: its next task is below the tick.",
     ),
 )

@@ -188,4 +188,14 @@ MUTANTS = patches(
         source="facts 11",
         says="Transactions end by a tick that no reader may ever see.",
     ),
+    Patch(
+        "bodies-come-before-the-commit",
+        at="streaming/assembly.py:Assembly._go_on",
+        old="one.bodies.append(message.content)",
+        new="one.bodies.append(message.content)\n            return (message.content,)",
+        killer="conformance",
+        on=Host("transactions-driven", transactions),
+        source="facts 11: whole or not at all",
+        says="A reader hands over a body before it has read the commit, too.",
+    ),
 )

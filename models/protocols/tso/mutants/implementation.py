@@ -8,9 +8,9 @@ from typing import Any
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
-from tidemark.models.protocols.tso.mutants.pairs import EarlyLeaseEnd
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from tidemark.models.protocols.tso.program import OracleProgram, oracle
+from tidemark.spec.tso.variants.elections import EarlyLeaseEnd
 
 # ---- what the steps are compared with ----
 
@@ -85,7 +85,7 @@ STEP_DOWN = Host("tso-impl-step-down", oracle)
 
 BELOW_SAVED = "tso.issued_below_saved"
 SAVE = "await self._save_window(update.next)"
-CHECKED_PUBLISH = "self._term.check()\n        self._publish"
+CHECKED_PUBLISH = "self._term.check()\n        self.published"
 CHECKED_ADD = "self._term.check()\n            last = current.add(count)"
 
 MUTANTS = patches(
@@ -126,9 +126,9 @@ MUTANTS = patches(
     ),
     Patch(
         "starts-at-the-end",
-        at=ORACLE + "_first",
-        old="now if now - base >= self._config.guard else base + self._config.guard",
-        new="max(now, base)",
+        at=ORACLE + "start",
+        old="self.base + self._config.guard",
+        new="self.base",
         killer="tso.the_first_object_is_above_the_base",
         on=TAKEOVER,
         source="facts 2.1: guard of the start",
@@ -169,7 +169,7 @@ MUTANTS = patches(
         at=ORACLE + "_move",
         old=SAVE,
         new=f"""await self._point("update.publish")
-            self._publish(update.next)
+            self.published = self._make(update.next)
             return {SAVE}""",
         killer=BELOW_SAVED,
         on=FAILED_SAVES,
@@ -178,9 +178,9 @@ MUTANTS = patches(
     ),
     Patch(
         "saves-too-late",
-        at=ORACLE + "_window_is_short",
-        old="self.window - physical <= self._config.guard",
-        new="self.window < physical",
+        at=ORACLE + "_move",
+        old="self.window - update.next <= self._config.guard",
+        new="self.window < update.next",
         killer=BELOW_SAVED,
         on=JUMPS.like(**_like("specification:SavesTooLate")),
         source="facts 2.2: guard of the window",
@@ -199,9 +199,9 @@ MUTANTS = patches(
     Patch(
         "object-is-not-swapped-as-a-whole",
         at=ORACLE + "_move",
-        old="self._publish(update.next)",
+        old="self.published = self._make(update.next)",
         new="""counter = self.published.logical
-        self._publish(update.next)
+        self.published = self._make(update.next)
         made = self.published
         made.logical = counter
         await self._point("update.reset")
@@ -213,7 +213,7 @@ MUTANTS = patches(
     ),
     Patch(
         "overflow-is-not-checked",
-        at=ORACLE + "_overflows",
+        at=ORACLE + "generate",
         old="last >= self._config.max_logical",
         new="False",
         killer="tso.logical_never_carries",
@@ -223,9 +223,9 @@ MUTANTS = patches(
     ),
     Patch(
         "overflow-check-is-off-by-one",
-        at=ORACLE + "_overflows",
-        old=">=",
-        new=">",
+        at=ORACLE + "generate",
+        old="last >= ",
+        new="last > ",
         killer="tso.logical_never_carries",
         on=OVERFLOW,
         source="H40",
@@ -281,7 +281,7 @@ MUTANTS = patches(
         new="""import asyncio
 
                 await asyncio.shield(asyncio.create_task(self._move(update), name="a update 0"))""",
-        also=(Edit(ORACLE + "_move", CHECKED_PUBLISH, "self._publish"),),
+        also=(Edit(ORACLE + "_move", CHECKED_PUBLISH, "self.published"),),
         killer="nothing_is_left",
         on=Host("tso-impl-step-down-in-an-update", oracle),
         source="B4",
@@ -291,7 +291,7 @@ MUTANTS = patches(
         "update-is-published-after-the-term",
         at=ORACLE + "_move",
         old=CHECKED_PUBLISH,
-        new="self._publish",
+        new="self.published",
         killer="nothing_is_left",
         on=Host("tso-impl-late-watch", oracle),
         source="B4",
@@ -311,7 +311,7 @@ MUTANTS = patches(
         "full-counter-is-waited-for-in-vain",
         at=ORACLE + "generate",
         old='await self._point("generate.add")',
-        new="""if self._overflows(current.logical + count):
+        new="""if current.logical + count >= config.max_logical:
                 import asyncio
 
                 await asyncio.Event().wait()
@@ -320,5 +320,15 @@ MUTANTS = patches(
         on=OVERFLOW,
         source="seed 002, GenerateTSO; hazard 40",
         says="A call that does not fit into the counter waits for an object that is never announced.",
+    ),
+    Patch(
+        "saved-is-ignored",
+        at="tso/oracle.py:TimestampOracle.start",
+        old="await self._store.load()",
+        new="0 * await self._store.load()",
+        killer="conformance",
+        on=Host("tso-impl-driven", oracle),
+        source="B2",
+        says="The saved window is not used at a start (B2).",
     ),
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tidemark.models.mutation.patches import Host, Patch, patches
-from tidemark.models.protocols.tso.real_etcd import over_etcd
+from tidemark.models.protocols.tso.ports.real_etcd import over_etcd
 
 CRASH = Host("tso-over-etcd", over_etcd)
 EARLY = Host("tso-over-etcd-early", over_etcd)

@@ -148,7 +148,7 @@ def test_what_cannot_be_merged_is_refused():
     with pytest.raises(BadInputError, match="merged in a search by"):
         explore_coroutine(queues, merge=True, strategy=RandomWalk(seed=1, executions=3))
     with pytest.raises(UnsoundCombinationError, match="does not record the histories"):
-        explore(ProgramRef.of("tests.checks.interleave.programs:deadlock"), Options(histories=True))
+        explore(ProgramRef.of("tests.checks.interleave.programs:Deadlock"), Options(histories=True))
 
 
 class Waiter:

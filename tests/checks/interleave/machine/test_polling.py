@@ -17,7 +17,7 @@ from tidemark.checks.interleave import (
     explore_coroutine,
     require_every_order,
 )
-from tidemark.checks.interleave.strategies.named import NAMED
+from tidemark.checks.interleave.strategies.random_walk import NAMED
 from tidemark.checks.verdicts.errors import BadInputError
 
 SHOP = """

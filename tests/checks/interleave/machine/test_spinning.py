@@ -144,13 +144,9 @@ class Impatient(Program):
             pass
 
 
-def impatient_program(*, at_once: bool) -> Program:
-    return Impatient(at_once=at_once)
-
-
 @pytest.mark.parametrize("at_once", [False, True])
 def test_a_process_before_and_after_its_first_wait(*, at_once: bool) -> None:
-    found = explore(ProgramRef.of(f"{HERE}:impatient_program", at_once=at_once)).first()
+    found = explore(ProgramRef.of(f"{HERE}:Impatient", at_once=at_once)).first()
     assert found.violation.kind == "spin"
     assert "worker/main runs on without suspending at test_spinning.py:" in found.violation.message
     assert len(found.picks) == (0 if at_once else 1)

@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 
+from tests.checks.interleave.programs import shared
 from tests.checks.interleave.test_coroutines import relies_on_the_queue_of_the_loop
 from tidemark.checks.interleave import (
     DelayBounded,
@@ -28,12 +29,8 @@ from tidemark.models.simulation import Interner, Process, Program, ProgramRef, W
 
 PROGRAMS = "tests.checks.interleave.programs:"
 LOST = ProgramRef.of(f"{PROGRAMS}no_lost_update", size=3)
-INGEST = ProgramRef.of("tidemark.models.protocols.flush.programs:flush", rows=(1,), flushes=(1,))
+INGEST = ProgramRef.of("tidemark.models.protocols.flush.program:flush", rows=(1,), flushes=(1,))
 RAW = Options(reduction=Reduction.NONE, audit=0)
-
-
-def shared(kind: str, size: int) -> ProgramRef:
-    return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 
 @pytest.mark.parametrize(
@@ -181,7 +178,7 @@ def test_merging_leaves_out_no_outcome_of_the_bounded_search(delays):
 
 def test_a_bound_on_delays_finds_what_is_within_it_and_nothing_else():
     """Wrong is that the second process is the first to act."""
-    planted = ProgramRef.of(f"{PROGRAMS}planted")
+    planted = ProgramRef.of(f"{PROGRAMS}Planted")
     assert explore_with_delays(planted, 0).status is Status.EXHAUSTED
     found = explore_with_delays(planted, 1).first()
     assert found.violation.claim == "y-before-x"

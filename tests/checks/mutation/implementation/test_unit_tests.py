@@ -8,12 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tidemark.checks.mutation.implementation.command import measured_text, table_text
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Kind, ask
-from tidemark.checks.mutation.implementation.judge import Plan, reaches_of
-from tidemark.checks.mutation.implementation.reach import reach_of
-from tidemark.checks.mutation.implementation.table import measured_text, table_text
+from tidemark.checks.mutation.implementation.judge import Plan, reach_of, reaches_of
 from tidemark.checks.mutation.implementation.trial import FAILING, UNCHANGED, Target
 from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.errors import BadInputError

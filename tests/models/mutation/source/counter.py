@@ -1,7 +1,5 @@
 """A small module for tests of mutants: it is changed in memory, and run."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """Functions for tests of the time limit: one that does not end, and one that does."""
 
-from __future__ import annotations
-
 
 def spin() -> None:
     """Never return."""

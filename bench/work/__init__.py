@@ -1,1 +1,0 @@
-"""What runs in a fresh process: each function does one repetition of one side."""

@@ -1,0 +1,53 @@
+"""Ticks that come for ever, for claims of liveness."""
+
+from tidemark.spec.ddl import Ddl
+from tidemark.spec.language import Bool, action, ite, maximum, require
+
+
+class TicksForever(Ddl):
+    """The loop and the dummy task go on for ever."""
+
+    by_clock: Bool = False  # the last timestamp was given to the loop or to a dummy task
+
+    others_allocate = None
+
+    def next_ts(s, by_clock):
+        """What the oracle answers."""
+        return ite(by_clock & s.by_clock, s.issued, s.issued + 1)
+
+    @action(fairness="strong", source="facts 4: a dummy task every interval")
+    def ask(s, t: Ddl.Task):
+        """A task takes the scheduler's lock and asks the oracle."""
+        super().ask(t)
+
+    def stamp(s, t, ts):
+        require(s.phase[t] == "asked")
+        require(ts == s.next_ts(s.silent[t]))
+        s.issued = ts
+        s.by_clock = s.silent[t]
+        s.ts[t] = ts
+        s.floor[t] = 0
+        s.phase[t] = "stamped"
+
+    def front(s):
+        return maximum(s.scheduler_min, super().front())
+
+    @action(fairness="weak", source="facts 4: a dummy task every interval; B11")
+    def come_again(s, t: Ddl.Task):
+        """The dummy task is due again."""
+        require(s.silent[t] & (s.phase[t] == "finished"))
+        s.phase[t] = "new"
+        s.ts[t] = 0
+
+    def stamp_job(s, j, ts):
+        require(ts == s.issued + 1)
+        super().stamp_job(j, ts)
+        s.by_clock = False
+
+    def stamp_now(s, ts):
+        require(s.loop == "asked")
+        require(ts == s.next_ts(True))
+        s.issued = ts
+        s.by_clock = True
+        s.last_ts = ts
+        s.take_background(ts)
