@@ -1,4 +1,4 @@
-"""The proxy's cache of metadata on a plain event loop: a close, and an alias that means another collection."""
+"""The proxy's cache of metadata on a plain event loop: a close, and an alias that is stale."""
 
 from __future__ import annotations
 
