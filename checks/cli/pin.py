@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -44,8 +44,9 @@ from tidemark.models.manifest import (
 from tidemark.models.manifest.about import heading
 from tidemark.models.manifest.pins import lock_text, read_lock
 from tidemark.models.manifest.verdicts_lock import Locked, read_verdicts, verdicts_file, verdicts_text
-from tidemark.models.pins.compare import Difference, differences
+from tidemark.models.pins.compare import Change, Difference, differences
 from tidemark.models.pins.items import Said, said_by
+from tidemark.spec.language.protocol import resolve
 
 Against = Annotated[
     str | None,
@@ -78,7 +79,8 @@ def pin(
     Written are the lock of claims, and the lock of verdicts: counts, and what is not exercised, of the
     entries that have none (these are judged). What is locked changes with --counts only.
     Nothing is pinned of an entry with a verdict that is inconclusive or not the expected one.
-    With --against nothing is written: what differs from a revision is shown with both texts.
+    With --against nothing is written: what differs from a revision is shown with both texts; of a claim the
+    prover says whether it is weaker or stronger now.
     """
     chosen = _chosen(protocols or (), chosen_manifests(manifest or ()))
     if against is not None:
@@ -124,7 +126,7 @@ def _show_against(revision: str, paths: Sequence[Path]) -> int:
         old = then[path]
         texts = {name: said.text for name, said in old.items()}
         changed = differences({name: said.pin for name, said in old.items()}, _said(content), texts=texts)
-        _print_changes(content.name, changed)
+        _print_changes(content.name, changed, _strengths(content, changed, old))
         print(f"{content.name}: {len(changed)} of {len(old)} differ from {revision}")
     return ExitCode.AS_EXPECTED.value
 
@@ -154,9 +156,26 @@ def _said(content: Manifest) -> dict[str, Said]:
     return said_by(content.protocol, content.variants(), content.readings())
 
 
-def _print_changes(name: str, changed: Sequence[Difference]) -> None:
+def _strengths(
+    content: Manifest, changed: Sequence[Difference], old: Mapping[str, Said]
+) -> Iterator[tuple[str, str]]:
+    """Of the changed claims that were there before, how strong they are now."""
+    from tidemark.checks.pins.strength import compared
+
+    spec = resolve(content.protocol).trace()
+    now = {claim.id: claim for claim in spec.properties}
     for one in changed:
-        print(f"{name}: {one.headline}")
+        if one.change is Change.CHANGED and one.id in now:
+            before = old[one.id].claim
+            yield one.id, compared(before, now[one.id], spec)
+
+
+def _print_changes(
+    name: str, changed: Sequence[Difference], strengths: Iterable[tuple[str, str]] = ()
+) -> None:
+    known = dict(strengths)
+    for one in changed:
+        print(f"{name}: {one.headline}{': ' * (one.id in known)}{known.get(one.id, '')}")
         for line in one.lines():
             print(f"    {line}")
 

@@ -92,6 +92,10 @@ def search(
                 result.seconds = meter.seconds
                 result.left = strategy.left() if isinstance(strategy, TreeWalk) else 0.0
                 tick(result)
+            if spun:  # each one takes seconds
+                result.remaining = (WHOLE,)
+                result.reasons = (*result.reasons, "the search ended at a step that does not end")
+                break
             if result.violations and options.is_enough(result.violations):
                 result.remaining = (WHOLE,)
                 break

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import tarfile
@@ -17,6 +18,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.manifest import Pin
 from tidemark.models.pins.items import Said
 from tidemark.models.rooms import ROOMS, ROOT
+from tidemark.spec.language.spec import Property
 
 
 def said_at(revision: str, manifests: Sequence[Path]) -> dict[Path, dict[str, Said]]:
@@ -77,11 +79,20 @@ def _trace(top: Path, revision: str, then: Path, manifests: Sequence[Path]) -> l
         )
     return [
         {
-            name: Said(Pin(digest=digest, wording=wording, id=name), text)
-            for name, digest, wording, text in one
+            name: Said(Pin(digest=digest, wording=wording, id=name), text, _claim(tree))
+            for name, digest, wording, text, tree in one
         }
         for one in json.loads(done.stdout)
     ]
+
+
+def _claim(tree: str | None) -> Property | None:
+    """A claim of the other revision; None if its form is not the present one."""
+    try:
+        claim = pickle.loads(bytes.fromhex(tree or ""))  # noqa: S301  the code of the revision has just been run
+    except Exception:  # noqa: BLE001  another form may fail in any way
+        return None
+    return claim if isinstance(claim, Property) else None
 
 
 def _search_path(top: Path, then: Path) -> list[str]:

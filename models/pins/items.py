@@ -42,10 +42,11 @@ class Item:
 
 @dataclass(frozen=True)
 class Said:
-    """The pin of one part, and the text of the pin's second digest."""
+    """The pin of one part, and the text of the pin's second digest. ``claim``: of another revision."""
 
     pin: Pin
     text: str
+    claim: Property | None = None
 
 
 def _said(name: str, plain: Any, lines: Iterable[str], *, kind: str = "") -> Said:

@@ -29,11 +29,11 @@ import sys
 import weakref
 from collections.abc import AsyncGenerator, Callable, Hashable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from tidemark.models.judged import judged_place
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.errors import ProgramError, ScheduledError, SpinError
+from tidemark.models.simulation.errors import ProgramError, ScheduledError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
@@ -42,7 +42,7 @@ from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, L
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.snapshot import digest, world_state
-from tidemark.models.simulation.spinning import WATCH
+from tidemark.models.simulation.spinning import SPIN, WATCH
 from tidemark.models.simulation.world.world import World
 
 EXECUTION = "execution"
@@ -50,6 +50,9 @@ EXECUTION = "execution"
 
 CLOSED_WORLD = "closed-world"
 """Kind of violation: the program used what the simulation refuses. It says nothing about the program."""
+
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,32 +138,37 @@ class Execution:
         GUARD.complaints = self._complaints
         GUARD.machine = world.machine
         WATCH.complain = world.loop.complain_of_step
+        with WATCH:
+            self._begin()
+            if self._complaints:
+                self._take_complaints()
+            self._stale = checked
+            if not checked:
+                self._look_first()
+            self._began = True
+        if not self._began:
+            raise ProgramError(self._complaints[0][1])
+
+    def _begin(self) -> None:
         GUARD.armed = GUARD.installed
-        WATCH.step += 1
         try:
-            self.program.build(world)
-            world.check()
-            if not world.every_lane:
+            self.program.build(self.world)
+            self.world.check()
+            if not self.world.every_lane:
                 raise ProgramError(f"{type(self.program).__name__}.build defined no process")
-            world.start()
-        except SpinError:  # outside of any task
-            raise ProgramError(self._complaints[0][1]) from None
+            self.world.start()
         finally:
-            WATCH.step += 1
             GUARD.armed = False
-        if self._complaints:
-            self._take_complaints()
-        self._stale = checked
-        if not checked:
-            self._state = self.program.observe()
-            if self._state is not None:
-                self._judge(self.program.on_start(self._state))
-            elif type(self.program).on_step is not Program.on_step:
-                raise ProgramError(
-                    f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
-                    "would be checked. Return what is to be checked from `observe`, component by component"
-                )
-        self._began = True
+
+    def _look_first(self) -> None:
+        self._state = self.program.observe()
+        if self._state is not None:
+            self._judge(self.program.on_start(self._state))
+        elif type(self.program).on_step is not Program.on_step:
+            raise ProgramError(
+                f"{type(self.program).__name__} checks steps (on_step) and observes nothing: no step "
+                "would be checked. Return what is to be checked from `observe`, component by component"
+            )
 
     def enabled(self) -> list[Event]:
         """Return what may happen next. Empty: the execution is complete."""
@@ -171,12 +179,19 @@ class Execution:
         footprint = self._fire(event)
         if self._complaints:
             self._take_complaints()
+        return self._read(lambda: self._look(footprint, event), footprint)
+
+    def _read(self, read: Callable[[], _Read], otherwise: _Read) -> _Read:
+        """Let the program look at the implementation, which is to blame if that fails or does not end."""
         try:
-            return self._look(footprint, event)
+            with WATCH:
+                return read()
         except Exception as error:
             if not self._unreadable(error):
                 raise
-            return footprint
+        if self._complaints:
+            self._take_complaints()
+        return otherwise
 
     def _look(self, footprint: Footprint, event: Event) -> Footprint:
         """Check a step that has happened. Return its footprint, with what a visible step writes."""
@@ -204,14 +219,12 @@ class Execution:
     def _fire(self, event: Event) -> Footprint:
         """Let code of the program run, within the guard and under the watch."""
         GUARD.armed = GUARD.installed
-        WATCH.step += 1
-        try:
-            return self.world.fire(event)
-        except SpinError:  # outside of any task
-            return Footprint(0, 0)
-        finally:
-            WATCH.step += 1
-            GUARD.armed = False
+        with WATCH:
+            try:
+                return self.world.fire(event)
+            finally:
+                GUARD.armed = False
+        return Footprint(0, 0)  # it did not end, outside of any task
 
     def catch_up(self) -> None:
         """Observe the state after steps that were not observed."""
@@ -221,7 +234,7 @@ class Execution:
 
     def declared_state(self) -> bytes:
         """Return the digest of the declared state."""
-        return digest((self.program.declared(), world_state(self.world)))
+        return self._read(lambda: digest((self.program.declared(), world_state(self.world))), b"")
 
     def history_state(self, *, timed: bool) -> bytes:
         """Return the digest of what has run, and of what the loop holds. ``timed``: and of its clock."""
@@ -245,11 +258,7 @@ class Execution:
             if self.violation is None and lane.alive:
                 self.violation = self._lane_violation(lane)
         if self.violation is None:
-            try:
-                self._judge(self.program.check_rest())
-            except Exception as error:
-                if not self._unreadable(error):
-                    raise
+            self._judge(self._read(self.program.check_rest, None))
         return self.violation is None
 
     def failures(self) -> None:
@@ -266,14 +275,9 @@ class Execution:
     def finish(self) -> Hashable:
         """Judge a complete execution and return its outcome."""
         self.rest()
-        try:
-            if self.violation is None:
-                self._judge(self.program.check_final())
-            return self.program.final()
-        except Exception as error:
-            if not self._unreadable(error):
-                raise
-            return None
+        if self.violation is None:
+            self._judge(self._read(self.program.check_final, None))
+        return self._read(self.program.final, None)
 
     def close(self) -> None:
         """Take the execution down. Only now do coroutines that are left run their ``finally`` blocks."""
@@ -290,13 +294,16 @@ class Execution:
                     continue
                 task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
                 coroutine = task.get_coro()
-                with contextlib.suppress(BaseException):
+                with contextlib.suppress(BaseException), WATCH:
                     coroutine.close()
         world.dismantle()
         GUARD.machine = None
         if self._hooks is not None:
             sys.set_asyncgen_hooks(*self._hooks)
         asyncio._set_running_loop(None)  # noqa: SLF001
+        endless = [words for kind, words in self._complaints if kind == SPIN]
+        if endless:
+            raise ProgramError(f"when the execution is taken down: {endless[0]}")
 
     def blame(self, kind: str, message: str) -> None:
         """Record what the driver of the execution finds wrong with its course."""

@@ -33,13 +33,21 @@ _HINT = "an await of what is ready at once does not suspend"
 
 
 class StepWatch:
-    """What the thread beside the search sees of it. ``step``: odd while code of the program runs; another
-    number in each step. ``complain``: says what is wrong with the step, given its frame.
+    """What the thread beside the search sees of it. ``with`` it code of the program runs, which it may end.
+    ``step``: odd while such code runs; another number in each step. ``complain``: says what is wrong with the
+    step, given its frame.
     """
 
     def __init__(self) -> None:
         self.step = 0
         self.complain: Callable[[FrameType | None, str], None] = _nobody
+
+    def __enter__(self) -> None:
+        self.step += 1
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
+        self.step += 1
+        return kind is SpinError  # outside of any task; the complaint says it
 
     @contextlib.contextmanager
     def watching(self) -> Iterator[None]:

@@ -262,6 +262,11 @@ class Lights(Protocol):
         require(~s.lit[place] & ~s.lit[place + 1])
         s.lit[place] = True
 
+    @invariant()
+    def the_last_is_dark(s):
+        """False of three lights: what comes after the last one is off."""
+        return ~s.lit[2]
+
 
 class Desk(Protocol):
     """Whoever comes gets the next ticket; the last ticket is the bound's."""

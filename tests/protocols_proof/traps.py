@@ -202,6 +202,24 @@ class OtherSwitches(Switches):
         s.one = s.one | s.two
 
 
+class Less(Protocol):
+    """A number is counted down to zero; the claim is true of the integers."""
+
+    Amount = Nat()
+    left: Amount = 1
+
+    @action
+    def take(s):
+        """One less."""
+        require(s.left > 0)
+        s.left = s.left - 1
+
+    @invariant()
+    def one_is_lower(s):
+        """False at zero."""
+        return exists(s.Amount, lambda n: n < s.left)
+
+
 class Flush(Protocol):
     """Rows of a log become durable segment by segment; a checkpoint follows the earliest one that is not."""
 

@@ -196,7 +196,10 @@ def test_the_suite_is_a_project_like_another(tmp_path, monkeypatch):
     """In a clone its pyproject.toml names the manifests; elsewhere a word means them."""
     root = manifest_files()[0].parents[3]
     monkeypatch.chdir(root)
-    assert chosen_manifests() == manifest_files() != ()
+    traps = tuple(sorted((root / "tests" / "traps").glob("*.toml")))
+    assert chosen_manifests() == (*manifest_files(), *traps)
+    assert manifest_files()
+    assert traps
     monkeypatch.chdir(tmp_path)
     assert chosen_manifests([SUITE]) == manifest_files()
     (tmp_path / "pyproject.toml").write_text("[project]\nname = 'x'\n", encoding="utf-8")

@@ -43,6 +43,14 @@ async def test_many():
     await asyncio.gather(*(asyncio.sleep(1) for _ in range(4)))
 
 @pytest.mark.every_order
+async def test_does_not_suspend():
+    told = asyncio.Event()
+    told.set()
+    while True:
+        await told.wait()
+        asyncio.get_running_loop().call_soon(told.clear)
+
+@pytest.mark.every_order
 def test_no_coroutine():
     pass
 
@@ -64,7 +72,8 @@ def run(folder: Path, *options: str) -> str:
 def test_it_runs_refutes_refuses_and_replays(tmp_path):
     (tmp_path / "test_marked.py").write_text(TESTS, encoding="utf-8")
     seen = run(tmp_path)
-    assert "4 failed, 1 passed" in seen
+    assert "5 failed, 1 passed" in seen
+    assert re.search(r"runs on without suspending at test_marked.py:\d+ in test_does_not_suspend", seen)
     assert "[1, 0]" in seen
     assert "as no asyncio loop runs" in seen
     assert "the limit of 2 executions is reached" in seen
@@ -211,7 +220,7 @@ def test_it_needs_no_extra(tmp_path):
     """Neither Spark nor a solver nor a compiler is there: what is installed without extras."""
     (tmp_path / "conftest.py").write_text(WITHOUT_EXTRAS, encoding="utf-8")
     (tmp_path / "test_marked.py").write_text(TESTS, encoding="utf-8")
-    assert "4 failed, 1 passed" in run(
+    assert "5 failed, 1 passed" in run(
         tmp_path, "-p", "no:hypothesispytest", "-p", "no:_hypothesis_pytestplugin"
     )
 

@@ -189,6 +189,7 @@ def test_against_shows_the_text_at_a_revision_and_now(
     done = subprocess.run([*words, "--against", "HEAD"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "    - count <= 3\n    + count <= 40\n" in done.stdout
+    assert "small says something else than what is pinned: weaker than before\n" in done.stdout
     assert f"{name}: 1 of 2 differ from HEAD" in done.stdout
     assert lock_file(path).read_text(encoding="utf-8") == before
     module.write_text("from tidemark.spec.language import", encoding="utf-8")

@@ -8,8 +8,11 @@ from typing import Any
 import pytest
 
 from tidemark.checks.interleave import (
+    ExecutionLimits,
     Exploration,
+    Options,
     OrderError,
+    Reduction,
     Status,
     explore,
     explore_coroutine,
@@ -20,7 +23,7 @@ from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.checkpoint_updater import CheckpointUpdater
 from tidemark.impl.runtime import NoPreemption
 from tidemark.models.mutation.source.planting import exchanged
-from tidemark.models.simulation import Process, Program, ProgramRef, World, spinning
+from tidemark.models.simulation import Process, Program, ProgramError, ProgramRef, World, spinning
 
 HERE = "tests.checks.interleave.machine.test_spinning"
 
@@ -147,6 +150,69 @@ def test_a_process_before_and_after_its_first_wait(*, at_once: bool) -> None:
     assert found.violation.kind == "spin"
     assert "worker/main runs on without suspending at test_spinning.py:" in found.violation.message
     assert len(found.picks) == (0 if at_once else 1)
+
+
+class Endless(Program):
+    """Code that the program calls beside the steps of its process does not end."""
+
+    def __init__(self, *, at: str) -> None:
+        self.at = at
+        self.begun = False
+
+    def call(self, at: str) -> None:
+        while self.at == at and self.begun:
+            pass
+
+    def build(self, world: World) -> None:
+        self.begun = self.at == "build"
+        self.call("build")
+        world.process("worker", self.worker)
+
+    async def worker(self, process: Process) -> None:
+        try:
+            await process.point("begin")
+            self.begun = True
+            await process.point("end")
+        finally:
+            self.call("finally")
+
+    def observe(self) -> dict[str, bool]:
+        self.call("observe")
+        return {"worker": False}
+
+    def declared(self) -> bool:
+        self.call("declared")
+        return self.begun
+
+    def check_rest(self) -> None:
+        self.call("rest")
+
+    def final(self) -> None:
+        self.call("final")
+
+
+def endless(*, at: str) -> Program:
+    return Endless(at=at)
+
+
+@pytest.mark.parametrize("at", ["observe", "declared", "rest", "final"])
+def test_what_a_program_reads_of_the_implementation_ends_too(at: str) -> None:
+    program = ProgramRef.of(f"{HERE}:endless", at=at)
+    result = explore(program, Options(reduction=Reduction.STATES, stop_at_violation=False))
+    assert result.status is Status.REFUTED
+    assert result.first().violation.kind == "spin"
+    assert re.search(r" at test_spinning\.py:\d+ in Endless.call: 0.3 s ", result.first().violation.message)
+
+
+def test_a_program_that_cannot_be_built_is_not_refuted() -> None:
+    with pytest.raises(ProgramError, match=r" at test_spinning\.py:\d+ in Endless.call: 0.3 s "):
+        explore(ProgramRef.of(f"{HERE}:endless", at="build"))
+
+
+def test_what_is_left_behind_and_does_not_end_is_told() -> None:
+    options = Options(limits=ExecutionLimits(steps=1))
+    with pytest.raises(ProgramError, match=r"taken down: worker.* at test_spinning\.py:\d+ in Endless"):
+        explore(ProgramRef.of(f"{HERE}:endless", at="finally"), options)
 
 
 def test_a_search_in_another_thread_is_watched_too() -> None:
