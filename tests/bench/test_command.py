@@ -1,4 +1,4 @@
-"""The command: a quick run works; differing counts fail; files are written."""
+"""The command: a quick run works; differing counts fail; files are written; the gate is measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is read from TLC's output, and when it counts for nothing."""
+"""What is read from the output of TLC and of Spin, and when it counts for nothing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repository does not grow: what is counted, and the bounds that hold."""
+"""The repository does not grow: what is counted, and the bounds that hold; the rules of the benchmarks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Public models have the counts that are known of them: natively all, small ones in the other readings."""
+"""Public models have the counts that are known of them, and peers those of other tools; Spin agrees."""
 
 from __future__ import annotations
 

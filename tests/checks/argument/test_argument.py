@@ -1,4 +1,4 @@
-"""What rests on what: supported, unsupported, circular, needless."""
+"""What rests on what: supported, unsupported, circular, needless; liveness, and the table of assumptions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands about proofs: what they print, and their exit statuses."""
+"""Commands on proofs and exports: what they print, their exit statuses, their manifests, their help."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The jobs of the Makefile and the bootstrap of the environment, as far as they go without the network."""
+"""The jobs of the Makefile, the bootstrap, extras and `doctor`, as far as they go without the network."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Each monitor accepts a sound run and finds a planted fault in it, with the lines that show it."""
+"""Each monitor accepts a sound run and finds a planted fault in it; every claim says how it is judged."""
 
 from __future__ import annotations
 

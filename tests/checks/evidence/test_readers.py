@@ -1,4 +1,4 @@
-"""Readers: forms of log lines, damaged lines, the store, the broker, clients, traces; bad input."""
+"""Readers: forms of log lines, damaged lines, the store, the broker, clients, traces, Kafka; bad input."""
 
 from __future__ import annotations
 

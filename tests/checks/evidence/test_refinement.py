@@ -1,4 +1,4 @@
-"""Traces and foreign runs: the longest matched prefix, what breaks it, what is missing."""
+"""Traces and foreign runs: the longest matched prefix, what breaks it; traces that Go writes."""
 
 from __future__ import annotations
 

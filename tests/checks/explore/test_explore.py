@@ -1,4 +1,4 @@
-"""The judge ``explore``: limits, stop and resume, workers."""
+"""The judge ``explore``: limits, stop and resume, workers; random walks decide little."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The repository's own judges and protocols: what a change of one protocol can touch."""
+"""The repository's own judges and protocols: what a change can touch, and what each judge must refute."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two runs beside each other: nothing that is lost or different stays unsaid."""
+"""Two runs beside each other, and the bundles of a run beside those of the last one."""
 
 from __future__ import annotations
 

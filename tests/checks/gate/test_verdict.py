@@ -1,4 +1,4 @@
-"""A verdict over nothing cannot be built, and nobody but the one module builds verdicts."""
+"""A verdict over nothing cannot be built, one module builds verdicts, and errors keep their class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The judge of interleavings: verdicts, coverage, counterexamples, replay, Spark."""
+"""The judge of interleavings: verdicts, coverage, counterexamples, replay, Spark, its command."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Replay tokens, divergence, determinism."""
+"""Replay tokens, divergence, determinism; what is remembered of a state."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of the tree put together are the whole tree, however it is cut."""
+"""Parts of the tree put together are the whole tree, however it is cut and whoever searches the parts."""
 
 import pickle
 import random

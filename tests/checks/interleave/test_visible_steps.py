@@ -1,4 +1,4 @@
-"""The rule for visible steps: what a check of single steps needs, the reduction keeps."""
+"""The rule for visible steps, and which endless runs are fair."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The evidence of a run against what is pinned: what must be refuted is, and nothing else."""
+"""The evidence of a run against what is pinned, and what may be pinned."""
 
 from __future__ import annotations
 

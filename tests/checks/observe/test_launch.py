@@ -1,4 +1,4 @@
-"""What stands before a run: the package, the folder, the ports, the place; and the server's settings."""
+"""What stands before a run: package, folder, ports, place; the server's settings, processes and store."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An obligation that is the same, word for word, is not proved again, and nothing else is taken over."""
+"""An obligation that is the same, word for word, is not proved again; an implied claim needs no induction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Liveness for any size: proved by a ranking, and never against what the runs of an instance do."""
+"""Liveness for any size, by a ranking, of runs with finitely many faults, too; small instances agree."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The proof for any size: what is proved, what is not, and why."""
+"""The proof for any size: what is proved, what is not, why, and what a careless prover would prove."""
 
 from __future__ import annotations
 

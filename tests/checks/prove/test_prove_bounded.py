@@ -1,4 +1,4 @@
-"""Bounded model checking for any size, and k-induction."""
+"""Bounded model checking for any size, k-induction, and hints of small instances."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Another solver answers the same queries: agreement is counted, a contradiction is a failure."""
+"""Another solver answers the same queries, and some obligations must fail: who always agrees is found out."""
 
 from __future__ import annotations
 

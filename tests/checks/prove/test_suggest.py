@@ -1,4 +1,4 @@
-"""Lemmas that were taken away are found again, in other words perhaps, and the proof goes through again."""
+"""Lemmas that were taken away are found again; those of textbook protocols are; needless ones are named."""
 
 from __future__ import annotations
 

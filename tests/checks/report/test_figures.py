@@ -1,4 +1,4 @@
-"""The figures of protocols are counted from the verdicts of a run, and from nothing else."""
+"""The figures of protocols are counted from the verdicts of a run; tables fit the terminal."""
 
 from __future__ import annotations
 

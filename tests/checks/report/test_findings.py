@@ -1,4 +1,4 @@
-"""FINDINGS.md is the index that the command prints; one finding is printed with its runs."""
+"""FINDINGS.md is what the command prints; failures, pinned counts, slips and places of mutants are shown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Spark itself sees of a search: names of jobs and stages, lost shuffle files; and the history."""
+"""What Spark itself sees of a search: jobs, stages, lost shuffle files; the history; proofs and mutants."""
 
 from __future__ import annotations
 

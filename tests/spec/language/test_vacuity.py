@@ -1,4 +1,4 @@
-"""What types and form alone decide, and what they must leave open."""
+"""What types and form alone decide; references to protocols; what is documented of the language."""
 
 import itertools
 import pickle

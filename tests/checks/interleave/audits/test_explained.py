@@ -1,4 +1,4 @@
-"""What a search must have seen, what a state consists of, and what a graph of endless runs must hold."""
+"""What a search must have seen, what a state consists of, which steps commute, what endless runs hold."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How much of a search tree is left, on trees whose size is known."""
+"""How much of a search tree is left, on trees whose size is known, whole or in parts."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""The entry of all mutants: trials are kept as they come, and a run that was stopped goes on behind them."""
+"""The entry of all mutants: trials are kept as they come, and each ends with a fate."""
 
 from __future__ import annotations
 
