@@ -281,6 +281,11 @@ class FlushActions(Protocol, name="flush"):
         s.release(segment, end)
 
     def release(s, segment, end):
+        s.release_rows(segment, end)
+        s.task[segment, end] = "none"
+        s.flush_task[segment, end] = False
+
+    def release_rows(s, segment, end):
         s.held = each(
             s.Position,
             lambda p: ite(
@@ -289,8 +294,6 @@ class FlushActions(Protocol, name="flush"):
                 s.held[p],
             ),
         )
-        s.task[segment, end] = "none"
-        s.flush_task[segment, end] = False
 
     # ---- flush requests ----
 

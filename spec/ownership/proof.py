@@ -97,6 +97,9 @@ class Ownership(OwnershipClaims):
             ),
         )
 
+    def is_last(s, t):
+        return (s.epoch_of[t] > 0) & (s.epoch_of[t] == s.epoch)
+
     @lemma(source="facts 10.2; B19")
     def only_the_owner_records(s):
         """Beyond the knowledge of the last tenure only its own save is recorded."""
@@ -104,7 +107,7 @@ class Ownership(OwnershipClaims):
             s.Tenure,
             s.Segment,
             lambda t, g: implies(
-                (s.epoch_of[t] > 0) & (s.epoch_of[t] == s.epoch),
+                s.is_last(t),
                 s.dml[g] <= ite(s.save[t, g] == "sent", s.low[t, g], s.high[t, g]),
             ),
         )

@@ -207,13 +207,6 @@ class FinishInSteps(Flush):
         s.release_rows(segment, end)
         s.unpinned[segment, end] = True
 
-    def release_rows(s, segment, end):
-        """The rows of the task leave the memory."""
-        s.held = each(
-            s.Position,
-            lambda p: ite(s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end), "none", s.held[p]),
-        )
-
     def finish_sync(s, segment, end):
         require(s.unpinned[segment, end])
         super().finish_sync(segment, end)

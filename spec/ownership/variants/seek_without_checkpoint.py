@@ -211,7 +211,7 @@ class Seek(Ownership):
                 s.Tenure,
                 lambda t: all_of(
                     s.sought[t] <= s.read[t],
-                    implies((s.epoch_of[t] > 0) & (s.epoch_of[t] == s.epoch), s.start <= s.sought[t]),
+                    implies(s.is_last(t), s.start <= s.sought[t]),
                     forall(s.Segment, lambda g: s.sought[t] <= s.low[t, g]),
                 ),
             ),
@@ -362,46 +362,8 @@ class SeekInSteps(Seek):
             ),
         ) & forall(s.Tenure, lambda t: implies(s.waits[t], s.epoch_of[t] > 0))
 
-    def only_the_owner_records(s):
-        return forall(
-            s.Tenure,
-            s.Segment,
-            lambda t, g: implies(
-                all_of(s.epoch_of[t] > 0, s.epoch_of[t] == s.epoch, ~s.waits[t]),
-                s.dml[g] <= ite(s.save[t, g] == "sent", s.low[t, g], s.high[t, g]),
-            ),
-        )
-
-    def a_beginning_lies_before_all_rows(s):
-        return all_of(
-            implies((s.life == "living") & s.noted, s.begins == s.start),
-            forall(s.Segment, lambda g: implies(s.begun[g], s.first[g] < s.seen)),
-            forall(
-                s.Tenure,
-                lambda t: all_of(
-                    s.sought[t] <= s.read[t],
-                    implies(
-                        all_of(s.epoch_of[t] > 0, s.epoch_of[t] == s.epoch, ~s.waits[t]),
-                        s.start <= s.sought[t],
-                    ),
-                    forall(s.Segment, lambda g: s.sought[t] <= s.low[t, g]),
-                ),
-            ),
-            forall(
-                s.Segment,
-                lambda g: implies(
-                    all_of(s.life == "living", s.record[g] == "kept", s.has_position(g)),
-                    s.start <= s.position_of(g),
-                ),
-            ),
-            forall(s.Segment, lambda g: implies(s.imported[g] & (s.record[g] == "kept"), s.has_checkpoint)),
-            forall(
-                s.Segment,
-                lambda g: implies(
-                    (s.life != "living") & (s.record[g] == "kept"), ~s.has_position(g) & ~s.imported[g]
-                ),
-            ),
-        )
+    def is_last(s, t):
+        return super().is_last(t) & ~s.waits[t]
 
     @lemma(source="facts 10.4")
     def what_was_found_is_good_for_the_owner(s):

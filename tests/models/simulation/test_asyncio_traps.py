@@ -5,58 +5,44 @@ import sys
 
 import pytest
 
+from tests.models.simulation.solo import Solo
 from tidemark.checks.interleave import Options, Reduction, explore
 from tidemark.models.simulation import Cell, Order, Process, Program, ProgramRef, Settings, World
 
 HERE = "tests.models.simulation.test_asyncio_traps:"
 
 
-class EqualDeadlines(Program):
+class EqualDeadlines(Solo):
     """Three timers with one deadline."""
 
-    def build(self, world: World) -> None:
-        self.fired: list[int] = []
+    async def main(self, process: Process) -> None:
+        async def sleeper(number: int) -> None:
+            await asyncio.sleep(1.0)
+            self.log.append(number)
 
-        async def main(process: Process) -> None:
-            async def sleeper(number: int) -> None:
-                await asyncio.sleep(1.0)
-                self.fired.append(number)
-
-            await asyncio.gather(*(sleeper(number) for number in range(3)))
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return tuple(self.fired)
+        await asyncio.gather(*(sleeper(number) for number in range(3)))
 
 
 def test_equal_deadlines_fire_in_any_order():
     assert len(explore(ProgramRef.of(f"{HERE}EqualDeadlines")).finals) == 6
 
 
-class Ticker(Program):
+class Ticker(Solo):
     """A ticker that never ends, and a budget for it."""
 
     def __init__(self, firings: int | None) -> None:
+        super().__init__()
         self.settings = Settings(timer_firings=firings)
-        self.ticks = 0
 
-    def build(self, world: World) -> None:
-        async def main(process: Process) -> None:
-            while True:
-                await asyncio.sleep(1.0)
-                self.ticks += 1
-                assert process.now() == self.ticks
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return self.ticks
+    async def main(self, process: Process) -> None:
+        while True:
+            await asyncio.sleep(1.0)
+            self.log.append(process.now())
 
 
 def test_a_budget_of_timer_firings_bounds_a_ticker_and_is_no_deadlock():
     result = explore(ProgramRef.of(f"{HERE}Ticker", firings=3))
-    assert result.finals == {3}
+    assert result.finals == {(1, 2, 3)}
     assert result.status.value == "exhausted"
     assert result.statistics.timer_bounded == 1
     assert "at most 3 timer firings" in result.bounds
@@ -68,44 +54,37 @@ def test_a_ticker_without_a_budget_is_cut_and_inconclusive():
     assert "cut" in result.reason
 
 
-class LostResult(Program):
+class LostResult(Solo):
     """A result arrives, and the waiter is cancelled before it wakes: the result is lost."""
 
     def __init__(self, order: str) -> None:
+        super().__init__()
         self.settings = Settings(order=Order(order))
 
-    def build(self, world: World) -> None:
-        self.got = "nothing"
+    async def main(self, process: Process) -> None:
+        future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
 
-        async def main(process: Process) -> None:
-            future: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        async def waiter() -> None:
+            self.log.append(await future)
 
-            async def waiter() -> None:
-                self.got = await future
+        task = asyncio.create_task(waiter())
 
-            task = asyncio.create_task(waiter())
+        async def settle() -> None:
+            await process.point("settle")
+            future.set_result("value")
 
-            async def settle() -> None:
-                await process.point("settle")
-                future.set_result("value")
+        async def cancel() -> None:
+            await process.point("cancel")
+            task.cancel()
 
-            async def cancel() -> None:
-                await process.point("cancel")
-                task.cancel()
-
-            await asyncio.gather(settle(), cancel(), task, return_exceptions=True)
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return self.got
+        await asyncio.gather(settle(), cancel(), task, return_exceptions=True)
 
 
 def test_a_cancelled_waiter_loses_a_result_that_was_set():
     """With single callbacks as steps, the cancellation also falls between the result and the wake-up."""
-    assert explore(ProgramRef.of(f"{HERE}LostResult", order="atomic")).finals == {"nothing", "value"}
+    assert explore(ProgramRef.of(f"{HERE}LostResult", order="atomic")).finals == {(), ("value",)}
     fine = explore(ProgramRef.of(f"{HERE}LostResult", order="fifo"), Options(classes=True))
-    assert fine.finals == {"nothing", "value"}
+    assert fine.finals == {(), ("value",)}
     assert len(fine.classes) > 2
 
 
@@ -148,39 +127,31 @@ def test_a_search_that_merges_states_sees_the_evaluation_stack():
     assert merged.statistics.merged > 0
 
 
-class Primitives(Program):
+class Primitives(Solo):
     """Locks, conditions, queues, semaphores, timeouts, groups: all of asyncio's own, inside one process."""
 
-    def build(self, world: World) -> None:
-        self.seen: list[object] = []
+    async def main(self, process: Process) -> None:
+        queue: asyncio.Queue[int] = asyncio.Queue(maxsize=1)
+        lock, condition = asyncio.Lock(), asyncio.Condition()
 
-        async def main(process: Process) -> None:
-            queue: asyncio.Queue[int] = asyncio.Queue(maxsize=1)
-            lock, condition = asyncio.Lock(), asyncio.Condition()
+        async def produce() -> None:
+            for number in range(2):
+                await process.point("produce")
+                await queue.put(number)
 
-            async def produce() -> None:
-                for number in range(2):
-                    await process.point("produce")
-                    await queue.put(number)
+        async def consume() -> None:
+            async with lock, condition:
+                for _ in range(2):
+                    self.log.append(await queue.get())
 
-            async def consume() -> None:
-                async with lock, condition:
-                    for _ in range(2):
-                        self.seen.append(await queue.get())
-
-            async with asyncio.TaskGroup() as group:
-                group.create_task(produce())
-                group.create_task(consume())
-            try:
-                async with asyncio.timeout(1.0):
-                    await process.point("in time")
-            except TimeoutError:
-                self.seen.append("late")
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return tuple(self.seen)
+        async with asyncio.TaskGroup() as group:
+            group.create_task(produce())
+            group.create_task(consume())
+        try:
+            async with asyncio.timeout(1.0):
+                await process.point("in time")
+        except TimeoutError:
+            self.log.append("late")
 
 
 def test_primitives_of_asyncio_work():
@@ -189,23 +160,15 @@ def test_primitives_of_asyncio_work():
     assert result.finals == {(0, 1), (0, 1, "late")}
 
 
-class Draw(Program):
+class Draw(Solo):
     """A random draw."""
 
-    def build(self, world: World) -> None:
-        self.drawn = -1
-
-        async def main(process: Process) -> None:
-            self.drawn = await process.choose(4, "die")
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return self.drawn
+    async def main(self, process: Process) -> None:
+        self.log.append(await process.choose(4, "die"))
 
 
 def test_all_outcomes_of_a_draw_are_explored():
-    assert explore(ProgramRef.of(f"{HERE}Draw")).finals == {0, 1, 2, 3}
+    assert explore(ProgramRef.of(f"{HERE}Draw")).finals == {(0,), (1,), (2,), (3,)}
 
 
 @pytest.mark.parametrize("order", list(Order))
@@ -213,13 +176,10 @@ def test_the_order_is_part_of_the_claim(order):
     assert order.value in Settings(order=order).text()
 
 
-class Generators(Program):
+class Generators(Solo):
     """Leaves an asynchronous generator in the middle: the loop closes it, in the lane of its process."""
 
-    def __init__(self) -> None:
-        self.log: list[str] = []
-
-    def build(self, world: World) -> None:
+    async def main(self, process: Process) -> None:
         async def numbers():
             try:
                 for number in range(3):
@@ -227,16 +187,10 @@ class Generators(Program):
             finally:
                 self.log.append("closed")
 
-        async def main(process: Process) -> None:
-            async for _ in numbers():
-                break
-            await process.point("meanwhile")
-            self.log.append("ended")
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return tuple(self.log)
+        async for _ in numbers():
+            break
+        await process.point("meanwhile")
+        self.log.append("ended")
 
 
 def test_asynchronous_generators_are_closed_by_the_controlled_loop():

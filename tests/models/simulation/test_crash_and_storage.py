@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.models.simulation.solo import Solo
 from tidemark.checks.interleave import explore
 from tidemark.models.simulation import (
     TORN,
@@ -19,31 +20,21 @@ from tidemark.models.simulation import (
 HERE = "tests.models.simulation.test_crash_and_storage:"
 
 
-class Finally(Program):
+class Finally(Solo):
     """Its coroutine would write in `finally` and in `except`."""
 
     settings = Settings(faults=FaultBudget(crashes=1), crashable=frozenset({"p"}))
+    restarts = False
 
-    def __init__(self) -> None:
-        self.log: list[str] = []
-
-    def build(self, world: World) -> None:
-        self.world = world
-
-        async def main(process: Process) -> None:
-            try:
-                self.log.append("begin")
-                await process.point("middle")
-            except BaseException:
-                self.log.append("except")
-                raise
-            finally:
-                self.log.append("finally")
-
-        world.process("p", main, restarts=False)
-
-    def final(self) -> object:
-        return tuple(self.log)
+    async def main(self, process: Process) -> None:
+        try:
+            self.log.append("begin")
+            await process.point("middle")
+        except BaseException:
+            self.log.append("except")
+            raise
+        finally:
+            self.log.append("finally")
 
 
 def test_a_crash_runs_neither_except_nor_finally():
@@ -51,29 +42,20 @@ def test_a_crash_runs_neither_except_nor_finally():
     assert result.finals == {("begin",), ("begin", "finally")}
 
 
-class WriteAhead(Program):
+class WriteAhead(Solo):
     """Appends two records, syncs after the first one; what does a restart find?"""
 
     settings = Settings(faults=FaultBudget(crashes=1), crashable=frozenset({"p"}))
 
-    def __init__(self) -> None:
-        self.found: tuple[object, ...] = ()
-
-    def build(self, world: World) -> None:
-        async def main(process: Process) -> None:
-            disk = process.disk
-            if process.incarnation == 2:
-                self.found = tuple(disk.records())
-                return
-            disk.append("a")
-            await disk.sync()
-            disk.append("b")
-            await process.point("unsynced")
-
-        world.process("p", main)
-
-    def final(self) -> object:
-        return self.found
+    async def main(self, process: Process) -> None:
+        disk = process.disk
+        if process.incarnation == 2:
+            self.log.extend(disk.records())
+            return
+        disk.append("a")
+        await disk.sync()
+        disk.append("b")
+        await process.point("unsynced")
 
 
 def test_a_crash_keeps_any_prefix_of_what_was_not_synced_and_may_tear_the_last():
@@ -130,6 +112,8 @@ def test_outcomes_of_a_store(faults, finals):
 class Move(Program):
     """Moves a unit from one key to another in one step, unless there is none."""
 
+    names = "pq"
+
     def __init__(self, *, remote: bool, **faults: int) -> None:
         self.settings = Settings(
             faults=FaultBudget(**faults), crashable=frozenset({"p"} if faults.get("crashes") else ())
@@ -154,7 +138,7 @@ class Move(Program):
             except (StorageFailedError, StorageUnknownError) as error:
                 self.told = type(error).__name__
 
-        for name in "pq":
+        for name in self.names:
             world.process(name, main, restarts=False)
 
     def final(self) -> object:
@@ -167,33 +151,19 @@ def test_a_transaction_is_one_step():
     assert explore(ProgramRef.of(f"{HERE}Move", remote=True, storage_failures=2)).finals == {(0, 1), (1, 0)}
 
 
-@pytest.mark.parametrize(("remote", "left"), [(True, 0), (False, 1)])
-def test_a_transaction_under_way_outlives_its_caller_if_it_is_remote(remote, left):
-    found = explore(ProgramRef.of(f"{HERE}alone", remote=remote, crashes=1))
-    assert found.finals - {("moved", 0)} == {("nothing", left)}
-
-
-def alone(*, remote: bool, crashes: int) -> Program:
+class MoveAlone(Move):
     """One process moves a unit."""
 
-    class Alone(Move):
-        def build(self, world: World) -> None:
-            self.store = world.store("accounts")
-            self.store.content().update({"a": 1, "b": 0})
+    names = "p"
 
-            async def main(process: Process) -> None:
-                def move(content: dict[str, int]) -> None:
-                    content.update({"a": 0, "b": 1})
+    def final(self) -> object:
+        return self.told, self.store.content()["a"]
 
-                await process.store("accounts").transact("move", move, keys=("a", "b"), remote=remote)
-                self.told = "moved"
 
-            world.process("p", main, restarts=False)
-
-        def final(self) -> object:
-            return self.told, self.store.content()["a"]
-
-    return Alone(remote=remote, crashes=crashes)
+@pytest.mark.parametrize(("remote", "left"), [(True, 0), (False, 1)])
+def test_a_transaction_under_way_outlives_its_caller_if_it_is_remote(remote, left):
+    found = explore(ProgramRef.of(f"{HERE}MoveAlone", remote=remote, crashes=1))
+    assert found.finals - {(True, 0)} == {("nothing", left)}
 
 
 def test_a_crashable_process_that_does_not_exist_is_an_error():
