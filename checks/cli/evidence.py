@@ -69,7 +69,7 @@ def _modules(*, small: bool) -> tuple[Any, Any]:
         if small:
             _spare_pandas()
         return import_module("tidemark.checks.evidence.command"), import_module(
-            "tidemark.checks.evidence.live"
+            "tidemark.checks.evidence.command"
         )
     except ModuleNotFoundError as error:
         raise missing_package("evidence", error) from error

@@ -9,10 +9,9 @@ import sys
 import pytest
 
 from tidemark.bench import cli
-from tidemark.bench.measure import Measure
 from tidemark.bench.report import number
-from tidemark.bench.row import Goal
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
+from tidemark.bench.series import Goal, Measure
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
 

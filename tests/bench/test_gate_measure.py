@@ -6,10 +6,9 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
-from tidemark.bench.measure import Plan
 from tidemark.bench.measures import gate
 from tidemark.bench.process import Finished
-from tidemark.bench.row import Status
+from tidemark.bench.series import Plan, Status
 from tidemark.models.rooms import ROOT
 
 GREEN = {

@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
-from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+from tidemark.checks.argument.table import argument_dot, argument_tree
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.manifest import Manifest, parse

@@ -11,9 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.checks.cli.test_mistakes import WHOLE, folder_with
-from tidemark.checks.verdicts.errors import missing_package
+from tidemark.checks.verdicts.errors import extra_for, extras, install_command, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import extra_for, extras, install_command
 
 WITHOUT = """
 import sys

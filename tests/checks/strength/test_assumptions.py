@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.strength.judge import JUDGE
-from tidemark.checks.strength.trials import LemmaTrials, LivenessTrials
+from tidemark.checks.strength.judge import JUDGE, LemmaTrials, LivenessTrials
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task
 from tidemark.models.manifest import load, manifest_files, parse

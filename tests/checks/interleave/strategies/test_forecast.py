@@ -1,8 +1,7 @@
 """How much is left of a tree that is searched in parts."""
 
 from tidemark.checks.interleave import Options, Reduction, explore, explore_subtree, split
-from tidemark.checks.interleave.spark import Round, deal
-from tidemark.checks.interleave.trees.forecast import Forecast, Searched
+from tidemark.checks.interleave.spark import Forecast, Round, Searched, deal
 from tidemark.checks.interleave.trees.work import WorkItem
 from tidemark.models.simulation import ProgramRef
 

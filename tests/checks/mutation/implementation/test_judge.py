@@ -11,9 +11,8 @@ import pytest
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.mutation.implementation import hosts
 from tidemark.checks.mutation.implementation.farm import Order
-from tidemark.checks.mutation.implementation.fate import Fate, Trial
+from tidemark.checks.mutation.implementation.fate import Fate, Journal, Trial
 from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
-from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, _verdict, tried
 from tidemark.checks.mutation.implementation.trial import _fate_of
 from tidemark.checks.verdicts.judge import Context
