@@ -6,7 +6,7 @@ import pytest
 
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 
-BOUNDS = {"lines": 219_850, "code": 129_100, "data": 13_550, "locks": 2_650}
+BOUNDS = {"lines": 218_450, "code": 128_900, "data": 13_550, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
 RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.7, 5.1, 16, 36
