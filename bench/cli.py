@@ -15,7 +15,6 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.measures import (
     cluster,
     evidence,
@@ -34,7 +33,7 @@ from tidemark.bench.measures import (
     tlc,
 )
 from tidemark.bench.report import Result, load, machine, show, write
-from tidemark.bench.row import FEWEST, Row, Status
+from tidemark.bench.series import FEWEST, Measure, Plan, Row, Status
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode, most_severe
 from tidemark.models.rooms import ROOT

@@ -16,7 +16,7 @@ import psutil
 from rich.console import Console
 from rich.table import Table
 
-from tidemark.bench.row import Row, Status
+from tidemark.bench.series import Row, Status
 
 
 def machine() -> dict[str, Any]:

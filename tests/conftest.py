@@ -72,7 +72,7 @@ def standalone(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, 
     """A cluster of two workers: address of the master, and the processes. Mark the test with ``spark``, and
     with the group ``cluster``.
     """
-    from tidemark.checks.spark.standalone import cluster
+    from tidemark.checks.spark.session import cluster
 
     with cluster(tmp_path_factory.mktemp("cluster")) as found:
         yield found

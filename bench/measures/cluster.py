@@ -13,17 +13,15 @@ from pathlib import Path
 import psutil
 
 from tidemark.bench.instances import subject
-from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.measures.search import STATES
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Row
 from tidemark.bench.sample import Clock, NotMeasured, Sample, Side, rate, value
+from tidemark.bench.series import NOT_QUICK, Measure, Plan, Row, left_out
 from tidemark.checks.spark.search.breadth_first import Round, RoundLimits, Search
 from tidemark.checks.spark.search.native_kernel import FACTORY
 from tidemark.checks.spark.search.run_directory import RunDirectory
 from tidemark.checks.spark.search.runners import OnSpark
-from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
-from tidemark.checks.spark.standalone import cluster, executors
+from tidemark.checks.spark.session import SparkOptions, cluster, executors, spark_session, stop_session
 from tidemark.checks.verdicts.errors import MissingToolError
 
 _SETTINGS = {

@@ -13,10 +13,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds
+from tidemark.bench.series import Goal, Measure, Plan, Row
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.distribute import judge_frame

@@ -14,10 +14,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import Finished, run_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import BrokenRun, Sample, Side, seconds, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 from tidemark.models.cores import cores
 from tidemark.models.manifest import SUITE, manifest_files
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT

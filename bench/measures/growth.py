@@ -8,10 +8,9 @@ from functools import partial
 import psutil
 
 from tidemark.bench.instances import subject
-from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.measures.search import BYTES, ONE, STATES, side
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
+from tidemark.bench.series import NOT_QUICK, Goal, Measure, Plan, Row, left_out
 
 NAME = "growth"
 FEW, MANY = "bench/flush-cp-8", "bench/flush-cp-13"

@@ -8,10 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import Clock, Sample, Side, seconds, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 
 
 def executions(

@@ -11,11 +11,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.measures.interleave import executions
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import NotMeasured, Sample, Side, seconds, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 from tidemark.checks.verdicts.errors import MissingToolError
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ def spread_on_cluster(
     Raises RuntimeError: the search was cut, or the tree has fewer parts; TimeoutError: not all executors
     registered.
     """
-    from tidemark.checks.spark.standalone import cluster, executors, wait_for
+    from tidemark.checks.spark.session import cluster, executors, wait_for
 
     with (
         _folder() as folder,

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import Clock, Sample, Side, count, seconds
+from tidemark.bench.series import NOT_QUICK, Goal, Measure, Plan, Row, left_out
 
 
 def generated(*, reference: str, sample: int) -> Sample:

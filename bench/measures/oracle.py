@@ -11,10 +11,9 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import Clock, NotMeasured, Sample, Side, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 from tidemark.impl.errors import NotLeaderError
 from tidemark.impl.runtime import AsyncioClock, NoPreemption
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import Clock, Sample, Side, count, seconds, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 
 
 def proved(*, protocol: str, jobs: int) -> Sample:

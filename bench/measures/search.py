@@ -9,11 +9,9 @@ from pathlib import Path
 from statistics import median
 
 from tidemark.bench.instances import subject
-from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import Clock, NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, value
-from tidemark.bench.series import Series
+from tidemark.bench.series import NOT_QUICK, Goal, Measure, Plan, Row, Series, left_out
 
 
 def distributed(*, reference: str, master: str, handover: int, together: int | None = None) -> Sample:

@@ -6,10 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Row
 from tidemark.bench.sample import Clock, Number, Sample, Side, count, value
+from tidemark.bench.series import Measure, Plan, Row
 
 
 def shrunk(*, protocol: str, bug: str) -> Sample:

@@ -9,12 +9,11 @@ from functools import partial
 import psutil
 
 from tidemark.bench.instances import subject
-from tidemark.bench.measure import NOT_QUICK, Measure, Plan, left_out
 from tidemark.bench.measures.search import LARGE, MASTER, SPARK, STATES, TWO, distributed
 from tidemark.bench.measures.search import side as search_side
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, rate, value
+from tidemark.bench.series import NOT_QUICK, Goal, Measure, Plan, Row, left_out
 
 NAME = "spark"
 HANDOVER = 20_000

@@ -11,12 +11,11 @@ from functools import partial
 from pathlib import Path
 
 from tidemark.bench.instances import Subject, subject
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.measures.search import ONE, STATES
 from tidemark.bench.measures.search import side as search_side
 from tidemark.bench.process import run_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, cpu_rate, rate, value
+from tidemark.bench.series import Goal, Measure, Plan, Row
 
 FLAGS = ("-O2", "-w", "-DNOREDUCE", "-DSAFETY", "-DMEMLIM=12000", "-DVECTORSZ=8192")
 INSTALL = "install them, for example  apt-get install spin gcc"

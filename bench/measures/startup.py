@@ -6,10 +6,9 @@ import tempfile
 import time
 
 from tidemark.bench.instances import subject
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.process import in_fresh_process
-from tidemark.bench.row import Row
 from tidemark.bench.sample import Sample, Side, seconds
+from tidemark.bench.series import Measure, Plan, Row
 
 
 def first_state(*, reference: str, begun: float) -> Sample:

@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from tidemark.bench.instances import Subject, subject
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.measures.search import STATES, TWO
 from tidemark.bench.measures.search import side as search_side
 from tidemark.bench.process import run_process
-from tidemark.bench.row import Goal, Row
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
+from tidemark.bench.series import Goal, Measure, Plan, Row
 
 JAR = "TLA2TOOLS"
 """Environment variable that names tla2tools.jar."""

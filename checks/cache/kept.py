@@ -314,7 +314,7 @@ class Kept:
         """What the properties of a protocol say in words: plain data, computed from its code alone."""
         if not self.use.read:
             return compute()
-        code = self._keys.of_modules(protocol.partition(":")[0], "tidemark.checks.gate.run")
+        code = self._keys.of_modules(protocol.partition(":")[0], "tidemark.checks.gate.texts")
         return self._memo.get(f"said {protocol}", digest([code, str(ROOT)]), compute)
 
     def know(self, manifests: Iterable[Manifest]) -> None:

@@ -19,7 +19,6 @@ from tidemark.checks.cache.kept import Use
 from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli.evidence import evidence, observe
 from tidemark.checks.cli.export import export
-from tidemark.checks.cli.mutants import mutants
 from tidemark.checks.cli.options import (
     MOST,
     PROOF_S,
@@ -45,7 +44,7 @@ from tidemark.checks.cli.options import (
 from tidemark.checks.cli.pin import pin
 from tidemark.checks.cli.show import group as show_group
 from tidemark.checks.cli.spark.group import group as spark_group
-from tidemark.checks.cli.tools import compare, doctor, replay, report
+from tidemark.checks.cli.tools import compare, doctor, mutants, replay, report
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode

@@ -25,9 +25,8 @@ from rich.table import Table
 
 from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.spark.java import Java, MissingJavaError, find_java
-from tidemark.checks.verdicts.errors import MissingToolError
+from tidemark.checks.verdicts.errors import NOT_PARTS, MissingToolError, extras, install_command
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import NOT_PARTS, extras, install_command
 from tidemark.models.rooms import ROOT
 
 LOCK = ROOT / "requirements" / "run.lock"

@@ -63,14 +63,11 @@ class _NoPandas:
             raise ImportError(name)
 
 
-def _modules(*, small: bool) -> tuple[Any, Any]:
-    """The command and the readers of live systems."""
+def _command(*, small: bool) -> Any:
     try:
         if small:
             _spare_pandas()
-        return import_module("tidemark.checks.evidence.command"), import_module(
-            "tidemark.checks.evidence.live"
-        )
+        return import_module("tidemark.checks.evidence.command")
     except ModuleNotFoundError as error:
         raise missing_package("evidence", error) from error
 
@@ -127,15 +124,15 @@ def evidence(
     )
     _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
     _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
-    command, live = _modules(small=not (spark or arrange or follow))
+    command = _command(small=not (spark or arrange or follow))
     screen = wide_console()
     if claims:
         listed: int = command.show_claims(screen)
         return listed
     if etcd:
-        paths = [*(paths or ()), live.save_store(etcd, build=build)]
+        paths = [*(paths or ()), command.save_store(etcd, build=build)]
     if kafka:
-        paths = [*(paths or ()), live.save_topics(kafka, build=build, topics=topics)]
+        paths = [*(paths or ()), command.save_topics(kafka, build=build, topics=topics)]
     if not paths:
         raise BadInputError("no path is given", remedy="name log files, or folders with evidence")
     options = command.Options(

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cli.options import ManifestOption
-from tidemark.checks.inputs.instances import chosen_instance
+from tidemark.checks.inputs.manifests import chosen_instance
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
 

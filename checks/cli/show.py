@@ -73,7 +73,7 @@ def argument(
 ) -> int:
     """Show the assumptions of each protocol, and what supports them."""
     from tidemark.checks.argument.graph import Argument
-    from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+    from tidemark.checks.argument.table import argument_dot, argument_tree
 
     whole = Argument(read(manifest or ()))
     shown = _named(protocol, whole.manifests)

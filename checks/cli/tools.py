@@ -10,12 +10,11 @@ from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.options import Build, ManifestOption
+from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
 from tidemark.checks.cli.run import wide_console
 from tidemark.checks.explore.replay import is_run_token, parse_token
 from tidemark.checks.explore.replay import replay as replay_run
-from tidemark.checks.inputs.instances import chosen_instance
-from tidemark.checks.inputs.manifests import loaded
+from tidemark.checks.inputs.manifests import chosen_instance, loaded, manifests
 from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.report.compare import compare as compare_runs
 from tidemark.checks.report.console import show_result
@@ -23,7 +22,7 @@ from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
-from tidemark.checks.verdicts.commands import BUILD
+from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
@@ -31,6 +30,43 @@ from tidemark.models.manifest import (
     Manifest,
 )
 from tidemark.models.manifest.about import about
+
+
+def mutants(
+    entry: Annotated[
+        str, typer.Argument(help="Manifest entry of mutants of the implementation; by default all of them.")
+    ] = "",
+    *,
+    only: Annotated[str, typer.Option("--only", help="A part of the ids of the mutants to be tried.")] = "",
+    listed: Annotated[bool, typer.Option("--list", help="Only list them, with what they change.")] = False,
+    last: Annotated[bool, typer.Option("--last", help="Try none: the table of what is kept.")] = False,
+    tests: Annotated[
+        list[str] | None,
+        typer.Option("--tests", help="Files or folders of tests that try what no host has killed."),
+    ] = None,
+    spark: Annotated[bool, typer.Option("--spark", help="As tasks of a Spark session.")] = False,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+) -> int:
+    """Try the mutants of the implementation; print the fate of each.
+
+    What was tried is kept in the build folder and taken over, as long as no code has changed.
+    """
+    from tidemark.checks.mutation.implementation import command
+
+    chosen = command.Chosen(
+        entry=entry,
+        only=only,
+        listed=listed,
+        last=last,
+        build=build,
+        jobs=jobs,
+        master=master if spark else None,
+        tests=tuple(tests or ()),
+    )
+    return command.mutants(chosen, manifests(manifest or ()))
 
 
 def replay(

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tidemark.checks.interleave.errors import CannotBeExploredError, IncompleteSearchError, OrderError
-from tidemark.checks.interleave.executions.polling import polling_lines
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
-from tidemark.checks.interleave.executions.story import tell
+from tidemark.checks.interleave.executions.story import polling_lines, tell
 from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.interleave.search_loop import ORDER_OF_SETS

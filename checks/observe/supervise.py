@@ -7,20 +7,222 @@ It lives as long as its standard input: when the process that started it is gone
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
+import subprocess
 import sys
 import threading
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
+from tidemark.checks.observe.package import MESSAGES
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import Plan
+from tidemark.checks.observe.server import Server
 from tidemark.checks.observe.stage import Stage
-from tidemark.checks.observe.steps import STEPS
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
+
+_READ_SECONDS = 120.0
+
+
+def collect(stage: Stage, servers: Sequence[Server]) -> None:
+    """Read the store, end the server (RocksMQ cannot be read beside it), read the broker."""
+    folder = stage.plan.folder
+    stage.say("reading the store's history from revision 1")
+    stage.collected["etcd"] = stage.store.write_history(folder / "etcd.ndjson")
+    out = folder / "broker.ndjson"
+    if stage.kafka is not None:
+        source = ["kafka", stage.kafka, str(out)]
+    else:
+        stage.kill(*servers)
+        source = ["rocksmq", str(servers[0].data / "rocksmq"), str(out)]
+    stage.say("reading the broker's messages")
+    command = stage.package.inside(MESSAGES, *source)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=_READ_SECONDS, check=False)
+    if done.returncode != 0:
+        raise MissingToolError(
+            f"the broker cannot be read: {done.stderr.strip()[-300:]}",
+            remedy="run the scenario again; if it stays, this version keeps its messages in another form",
+        )
+    found: dict[str, int] = json.loads(done.stdout)
+    if not found["messages"]:
+        raise MissingToolError("the broker holds no message", remedy="look into the log of the server")
+    stage.collected["broker"] = found
+    stage.facts["late_messages"] = stage.collected["broker"].pop("late")
+    stage.say(
+        f"{stage.collected['etcd']['events']} events of the store, "
+        f"{stage.collected['broker']['messages']} messages"
+    )
+
+
+_SETTLE_SECONDS = 5.0
+_SESSION_ROUNDS = 60
+_LATE_WRITERS = 12
+_LATE_BATCH = 50
+_SLOW_MILLISECONDS = (30, 200)
+"""A flush of a busy network disk takes that long; the store's own warnings begin at 100 ms."""
+
+
+def _load() -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
+    """The clients of two processes: writers with counts and flushes, and readers at every level."""
+    first: dict[str, dict[str, Any]] = {
+        "w0": {"role": "writer", "pause": 0.05},
+        "w1": {"role": "writer", "pause": 0.05},
+        "counter": {"role": "counter", "pause": 0.3},
+        "flusher": {"role": "flusher", "pause": 4.0},
+        "definer": {"role": "definer", "pause": 2.0},
+    }
+    second = {
+        f"r-{level.lower()}": {"role": "reader", "level": level, "pause": 0.1}
+        for level in ("Strong", "Session", "Bounded", "Eventually")
+    }
+    return first, second
+
+
+def clean(stage: Stage) -> None:
+    """The load, and nothing else."""
+    server = stage.server()
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    stage.sleep(stage.plan.scenario.seconds, "the clients work")
+    second.stop()
+    first.stop()
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
+def crash(stage: Stage) -> None:
+    """The load; kill -9 at a moment that the seed draws; a start; the load again."""
+    server = stage.server()
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    seconds = stage.plan.scenario.seconds
+    stage.sleep(seconds * stage.random.uniform(0.5, 1.0), "the clients work")
+    stage.kill(server)
+    stage.start(server)
+    first.load()
+    stage.sleep(seconds / 2, "the clients work again")
+    second.stop()
+    first.stop()
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
+def paused_proxy(stage: Stage) -> None:
+    """A proxy is paused past its lease with inserts between timestamp and broker; flush; resume; crash."""
+    stage.broker()
+    server = stage.server()
+    stage.start(server)
+    proxy = stage.server("proxy")
+    stage.start(proxy)
+    stage.wait_session("proxy", count=2)
+    reader = stage.clients("p0", server)
+    reader.create()
+    writer = {"role": "writer", "batch": _LATE_BATCH, "exact": True, "pause": 0.0, "delete_share": 0.0,
+              "session_share": 0.0}  # fmt: skip
+    writers = stage.clients("p1", proxy, {f"w{number}": writer for number in range(_LATE_WRITERS)})
+    writers.start()
+    stage.sleep(
+        stage.plan.scenario.seconds * stage.random.uniform(0.75, 1.25), f"{_LATE_WRITERS} clients write"
+    )
+    stage.pause(proxy)
+    stage.say(f"waiting until the session has ended (lease {stage.plan.lease} s)")
+    stage.wait_session("proxy", count=1)
+    stage.note("session of the paused proxy ended")
+    stage.sleep(2, "ticks go on without it")
+    stage.note("flush", ok=reader.flush())
+    before = reader.read()
+    writers.stop_later()
+    stage.resume(proxy)
+    stage.sleep(_SETTLE_SECONDS, "late messages arrive")
+    after = reader.read()
+    stage.facts["rows_after_resumption"] = len(after - before)
+    stage.note("strong reads around the resumption", before=len(before), after=len(after))
+    stage.kill(proxy, server)
+    writers.stopped()
+    stage.start(server)
+    reader.load()
+    final = reader.read()
+    reader.count()
+    stage.facts["lost_rows"] = len(after - final)
+    stage.facts["rows"] = len(final)
+    stage.note("strong read after the crash", rows=len(final), lost=len(after - final))
+    collect(stage, [server])
+
+
+def slow_disk(stage: Stage) -> None:
+    """The load; the disk becomes slow by what the seed draws; kill -9, a start; the disk recovers."""
+    server = stage.server(slowable=True)
+    stage.start(server)
+    writers, readers = _load()
+    first = stage.clients("p0", server, writers)
+    first.create()
+    second = stage.clients("p1", server, readers)
+    first.start()
+    second.start()
+    seconds = stage.plan.scenario.seconds / 3
+    stage.sleep(seconds, "the clients work")
+    stage.slow_disk(server, stage.random.randint(*_SLOW_MILLISECONDS))
+    stage.sleep(seconds * stage.random.uniform(1.0, 2.0), "the clients work on a slow disk")
+    stage.kill(server)
+    delayed = server.flushes_delayed()
+    stage.start(server)
+    first.load()
+    stage.sleep(seconds, "the clients work again, still on a slow disk")
+    delayed += server.flushes_delayed()
+    stage.slow_disk(server, 0)
+    second.stop()
+    first.stop()
+    if not delayed:
+        raise MissingToolError(
+            "no flush was made to wait: the server does not flush, or by a call that is not known here",
+            remedy="trace it:  strace -f -e trace=fsync,fdatasync",
+        )
+    stage.facts["delayed_flushes"] = delayed
+    stage.facts["rows"] = len(first.read())
+    first.count()
+    collect(stage, [server])
+
+
+def session_delete(stage: Stage) -> None:
+    """Session reads after inserts and after deletes in one process."""
+    server = stage.server()
+    stage.start(server)
+    role = {"role": "session-deleter", "rounds": _SESSION_ROUNDS, "pause": 0.0}
+    client = stage.clients("p0", server, {"s0": role})
+    client.create()
+    client.start()
+    stage.say(f"{_SESSION_ROUNDS} rounds of insert, read, delete, read")
+    client.wait()
+    stage.facts["rounds"] = _SESSION_ROUNDS
+    stage.facts["rows"] = len(client.read())
+    collect(stage, [server])
+
+
+STEPS: dict[str, Callable[[Stage], None]] = {
+    "clean": clean,
+    "crash": crash,
+    "paused-proxy": paused_proxy,
+    "slow-disk": slow_disk,
+    "session-delete": session_delete,
+}
 
 
 def run(plan: Plan, *, processes: Processes) -> ExitCode:

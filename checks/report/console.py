@@ -11,12 +11,10 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from tidemark.checks.report.amounts import duration
-from tidemark.checks.report.failures import Failure, failures
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.fitting import fit, groups
 from tidemark.checks.report.forms.trace_text import trace_text
-from tidemark.checks.report.matrix import Cell, Matrix, Row, brief, matrix
+from tidemark.checks.report.matrix import Cell, Failure, Matrix, Row, brief, duration, failures, matrix
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, Unjudged
 from tidemark.checks.verdicts.verdict import Aspect

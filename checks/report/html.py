@@ -15,12 +15,10 @@ from typing import Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
-from tidemark.checks.report.amounts import amount, duration
-from tidemark.checks.report.failures import Failure, failures
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
 from tidemark.checks.report.forms.diagram import svg
 from tidemark.checks.report.forms.trace_text import start_text
-from tidemark.checks.report.matrix import matrix
+from tidemark.checks.report.matrix import Failure, amount, duration, failures, matrix
 from tidemark.checks.report.page.rows import (
     KINDS,
     Links,

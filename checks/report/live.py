@@ -11,7 +11,7 @@ from rich.progress import BarColumn, TaskID, TaskProgressColumn, TextColumn
 from rich.progress import Progress as Bars
 from rich.text import Text
 
-from tidemark.checks.report.amounts import amount, duration
+from tidemark.checks.report.matrix import amount, duration
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import Unjudged

@@ -3,12 +3,99 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
-from tidemark.checks.report.amounts import amount, duration, total_amount
 from tidemark.checks.verdicts.result import RunResult, SourceNote
 from tidemark.checks.verdicts.verdict import UNPINNED, Aspect, Judgement, Outcome
+
+_NOUN = {
+    "distinct": "states",
+    "obligations": "obligations",
+    "executions": "executions",
+    "examples": "examples",
+    "events": "events",
+    "queries": "queries",
+    "edges": "edges",
+    "pins": "pins",
+    "parts": "parts of claims",
+}
+
+
+def amount(counts: Mapping[str, int]) -> str:
+    """The work of a verdict in words, for example ``12,345 states``."""
+    for name, noun in _NOUN.items():
+        if name in counts:
+            count = counts[name]
+            return f"{count:,} {_one(noun) if count == 1 else noun}"
+    return ""
+
+
+def _one(noun: str) -> str:
+    if noun.startswith("parts"):
+        return "part of a claim"
+    return f"{noun[:-3]}y" if noun.endswith("ies") else noun[:-1]
+
+
+def total_amount(several: list[Mapping[str, int]]) -> str:
+    """The work of several searches together, by kind."""
+    sums: dict[str, int] = {}
+    for counts in several:
+        name = next((name for name in _NOUN if name in counts), None)
+        if name is not None:
+            sums[name] = sums.get(name, 0) + counts[name]
+    return ", ".join(amount({name: count}) for name, count in sums.items())
+
+
+def duration(seconds: float) -> str:
+    """``0.4 s``, ``12 s``, ``3 min 05 s``, ``1 h 02 min``."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest:02} s"
+    return f"{minutes // 60} h {minutes % 60:02} min"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Judgements that say the same, the one to show first: with the shortest run, if there is a run."""
+
+    judgements: tuple[Judgement, ...]
+
+    @property
+    def lead(self) -> Judgement:
+        """The judgement that is shown in full."""
+        return self.judgements[0]
+
+    @property
+    def others(self) -> tuple[Judgement, ...]:
+        """The judgements that agree with it."""
+        return self.judgements[1:]
+
+
+def failures(result: RunResult) -> list[Failure]:
+    """The failures of a run, the most telling first.
+
+    A property that is refuted by two engines, or on three instances, is one failure. A pin, a mutant and a
+    check of the coverage belong to their entry: two entries are two failures.
+    """
+    groups: dict[Hashable, list[Judgement]] = {}
+    for one in result.failures:
+        subject = one.verdict.subject
+        entry = "" if subject.aspect is Aspect.PROPERTY else subject.instance
+        key = (subject.protocol, subject.property_id, entry, one.verdict.outcome)
+        groups.setdefault(key, []).append(one)
+    return [Failure(tuple(sorted(group, key=_steps))) for group in groups.values()]
+
+
+def _steps(one: Judgement) -> float:
+    trace = one.verdict.counterexample
+    return float("inf") if trace is None else len(trace.steps)
+
 
 _LISTED = "vacuity."
 MEANINGS = "pinned-meanings"

@@ -1,13 +1,114 @@
-"""Errors that end a run, each with its exit code. Messages name the offending value and the remedy."""
+"""Errors that end a run, each with its exit code. Messages name the offending value and the remedy.
+
+The extras of this installation, and how it gets one that it lacks: from where it was installed itself.
+
+Never by its name alone, for which pip would ask a public index: what lies there under this name is not ours.
+"""
 
 from __future__ import annotations
 
 import difflib
+import json
+import re
+import shlex
+import traceback
 from collections.abc import Iterable
+from email.message import Message
+from importlib import metadata
 from pathlib import Path
+from typing import cast
+from urllib.parse import unquote, urlsplit
 
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import extra_for, install_command
+from tidemark.models.rooms import PACKAGE, ROOT
+
+NOT_PARTS = frozenset({"all", "test"})
+"""Extras that no part of the code asks for by itself."""
+
+_UNKNOWN = f"path/to/{PACKAGE}"
+_DISTRIBUTIONS = {"z3": "z3-solver"}
+"""By Python package: the distribution that brings it, where that has another name."""
+
+_PARTS = {
+    "checks/evidence": "evidence",
+    "checks/cli/evidence.py": "evidence",
+    "checks/observe": "evidence",
+    "checks/spark": "spark",
+    "checks/cli/spark": "spark",
+    "checks/prove": "prove",
+    "models/symbolic": "prove",
+    "checks/explore": "explore",
+    "models/native": "explore",
+    "checks/conform": "conform",
+    "models/conformance": "conform",
+    "impl": "impl",
+}
+"""By folder or file: the extra with which its code is installed."""
+
+
+def extras(about: Message | None = None) -> dict[str, list[str]]:
+    """By extra: the distributions that it brings, also by other extras; under "" what is always needed.
+
+    about: the metadata of the installed distribution; by default that of this one. Empty if it has none.
+    """
+    try:
+        about = about if about is not None else cast("Message", metadata.metadata(PACKAGE))
+    except metadata.PackageNotFoundError:
+        return {}
+    needs: dict[str, list[str]] = {name: [] for name in ["", *about.get_all("Provides-Extra", [])]}
+    within: dict[str, list[str]] = {}
+    for line in about.get_all("Requires-Dist", []):
+        extra = re.search(r"extra == [\"']([^\"']+)", line)
+        own = re.match(rf"{PACKAGE}\[([^\]]+)\]", line)
+        name = re.match(r"[A-Za-z0-9._-]+", line)
+        if own and extra:
+            within[extra[1]] = own[1].split(",")
+        elif name:
+            needs.setdefault(extra[1] if extra else "", []).append(name[0])
+    for extra_name, others in within.items():
+        needs[extra_name] += [one for other in others for one in needs[other] if one not in needs[extra_name]]
+    return needs
+
+
+def extra_for(error: ModuleNotFoundError) -> str | None:
+    """The extra that brings what could not be imported; None if none does.
+
+    Several may bring it. It is then that of the part that was being loaded, the outermost first.
+    """
+    package = (error.name or "").partition(".")[0]
+    wanted = _DISTRIBUTIONS.get(package, package.replace("_", "-"))
+    bring = [name for name, needs in extras().items() if name and name not in NOT_PARTS and wanted in needs]
+    files = [Path(frame.filename) for frame in traceback.extract_tb(error.__traceback__)]
+    parts = [extra for file in files for place, extra in _PARTS.items() if file.is_relative_to(ROOT / place)]
+    return next((part for part in parts if part in bring), bring[0] if bring else None)
+
+
+def install_command(extra: str, *, origin: str | None = None) -> str:
+    """The command that adds an extra to this installation.
+
+    origin: what pip has noted about where the distribution came from (``direct_url.json``).
+    """
+    if origin is None:
+        origin = _origin()
+    noted = json.loads(origin or "{}")
+    url = noted.get("url", "")
+    if not url:
+        return f"pip install {shlex.quote(f'{_UNKNOWN}[{extra}]')}"
+    if "vcs_info" in noted:
+        version = noted["vcs_info"].get("commit_id", "")
+        url = f"{noted['vcs_info']['vcs']}+{url}" + f"@{version}" * bool(version)
+    parts = urlsplit(url)
+    if parts.scheme != "file":
+        return f"pip install {shlex.quote(f'{PACKAGE}[{extra}] @ {url}')}"
+    editable = "-e " * noted.get("dir_info", {}).get("editable", False)
+    return f"pip install {editable}{shlex.quote(f'{unquote(parts.path)}[{extra}]')}"
+
+
+def _origin() -> str:
+    try:
+        return metadata.distribution(PACKAGE).read_text("direct_url.json") or ""
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 class CheckError(Exception):

@@ -10,9 +10,8 @@ from __future__ import annotations
 import errno
 from typing import NamedTuple
 
-from tidemark.checks.verdicts.errors import CheckError, missing_package
+from tidemark.checks.verdicts.errors import CheckError, extra_for, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import extra_for
 from tidemark.models.instance import BadInstance
 from tidemark.models.judged import judged_place
 from tidemark.models.manifest import ManifestError, PinError

@@ -19,8 +19,8 @@ from rich.console import Console
 from tidemark.checks.cache.kept import Kept
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.report.amounts import duration
 from tidemark.checks.report.forms.bundle import headline
+from tidemark.checks.report.matrix import duration
 from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.plan import Task

@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from tidemark.bench import cli
-from tidemark.bench.measure import Measure, Plan
 from tidemark.bench.measures import gate
 from tidemark.bench.process import Finished
 from tidemark.bench.report import number
-from tidemark.bench.row import Goal, Status
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, rate
+from tidemark.bench.series import Goal, Measure, Plan, Status
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
 

@@ -86,7 +86,7 @@ WAITING = """
 import sys
 from pathlib import Path
 from bench import cli
-from tidemark.bench.measure import Measure
+from tidemark.bench.series import Measure
 from tidemark.bench.process import run_process
 
 def run(plan):

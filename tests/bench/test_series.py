@@ -8,9 +8,8 @@ from functools import partial
 
 import pytest
 
-from tidemark.bench.row import Goal, Status, judge
 from tidemark.bench.sample import BrokenRun, NotMeasured, Sample, Side, count, cpu_rate, rate, seconds
-from tidemark.bench.series import alternate
+from tidemark.bench.series import Goal, Status, alternate, judge
 
 
 def fake(name, times, *, distinct=100, **options):

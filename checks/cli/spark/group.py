@@ -44,7 +44,7 @@ def distribute(
     manifest: ManifestOption = None,
 ) -> int:
     """The same search on Spark: round after round, each one a checkpoint."""
-    command = import_module("tidemark.checks.cli.spark.search")
+    command = import_module("tidemark.checks.cli.spark.many")
     settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
     status: int = command.distribute(
         settings,
@@ -68,7 +68,7 @@ def history(
     build: Build = BUILD,
 ) -> int:
     """Show past searches on Spark: counts, seconds and bytes by round."""
-    status: int = import_module("tidemark.checks.cli.spark.search").history(sql, master=master, build=build)
+    status: int = import_module("tidemark.checks.cli.spark.many").history(sql, master=master, build=build)
     return status
 
 
@@ -82,7 +82,7 @@ def package(
     ] = False,
 ) -> int:
     """Write the files that spark-submit sends to a cluster, and print its command."""
-    status: int = import_module("tidemark.checks.cli.spark.search").package(out=out, environment=environment)
+    status: int = import_module("tidemark.checks.cli.spark.many").package(out=out, environment=environment)
     return status
 
 

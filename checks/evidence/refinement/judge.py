@@ -273,7 +273,7 @@ def _shown(trace: Trace, done: Refined) -> Counterexample:
 
 
 def _run(source: Source, instance: str, replay: str, *, given: str, manifests: Sequence[Path]) -> Verdict:
-    from tidemark.checks.inputs.instances import chosen_instance
+    from tidemark.checks.inputs.manifests import chosen_instance
 
     name = source.name
     subject = _subject("itf", instance, name)

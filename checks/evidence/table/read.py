@@ -16,7 +16,7 @@ from tidemark.checks.evidence.readers.log import Lines, LogReader
 from tidemark.checks.evidence.table.files import Piece, Sort
 from tidemark.checks.evidence.table.packing import BLOCK, BROKEN, opened
 from tidemark.checks.evidence.table.schema import Row, batch
-from tidemark.checks.verdicts.installed import install_command
+from tidemark.checks.verdicts.errors import install_command
 
 BATCH_ROWS = 1 << 15
 _LONGEST = 1 << 26

@@ -11,8 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from tidemark.checks.mutation.implementation.farm import Farm, Order
-from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Trial
-from tidemark.checks.mutation.implementation.journal import Journal
+from tidemark.checks.mutation.implementation.fate import NOTICED, UNNOTICED, Fate, Journal, Trial
 from tidemark.checks.mutation.implementation.judge import Plan, is_harmless, reaches_of, trials_without_hosts
 from tidemark.checks.mutation.implementation.unit_tests import unit_tests_of
 from tidemark.checks.verdicts.errors import BadInputError, known_names

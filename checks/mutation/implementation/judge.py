@@ -25,10 +25,10 @@ from tidemark.checks.mutation.implementation.fate import (
     UNNOTICED,
     Fate,
     FateCounts,
+    Journal,
     Trial,
 )
 from tidemark.checks.mutation.implementation.hosts import Answer, AnyHost, Kind, ask, hosts_of
-from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.trial import DYING, FAILING, UNCHANGED, Target
 from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.asking import taken_over_from

@@ -19,11 +19,10 @@ import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from tidemark.checks.spark.search.facts import StateFinding, StepFacts
 from tidemark.checks.spark.search.rounds import Plan
 from tidemark.checks.spark.search.run_directory import RoundFacts, RunDirectory
 from tidemark.checks.spark.search.runners import InProcess, Runner
-from tidemark.checks.spark.search.search_kernel import BELOW_ZERO
+from tidemark.checks.spark.search.search_kernel import BELOW_ZERO, StateFinding, StepFacts
 from tidemark.checks.spark.states.packed_states import PackedStates
 from tidemark.models.interpreted.interpreter import Interpreter, below_zero
 

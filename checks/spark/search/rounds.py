@@ -13,8 +13,13 @@ from pathlib import Path
 
 import numpy as np
 
-from tidemark.checks.spark.search.facts import StepFacts, judge_states, states_to_json
-from tidemark.checks.spark.search.search_kernel import SearchKernel, kernel_of
+from tidemark.checks.spark.search.search_kernel import (
+    SearchKernel,
+    StepFacts,
+    judge_states,
+    kernel_of,
+    states_to_json,
+)
 from tidemark.checks.spark.states.level_log import Header
 from tidemark.checks.spark.states.packed_states import PackedStates, owners_of, sorted_run
 from tidemark.checks.spark.states.sent_filter import SentFilter

@@ -8,9 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tidemark.checks.spark.search.facts import StateFinding, StepFacts, merge_states, states_from_json
 from tidemark.checks.spark.search.rounds import Plan, start
-from tidemark.checks.spark.search.search_kernel import kernel_of
+from tidemark.checks.spark.search.search_kernel import (
+    StateFinding,
+    StepFacts,
+    kernel_of,
+    merge_states,
+    states_from_json,
+)
 from tidemark.checks.spark.states.level_log import CorruptFileError, read_header
 from tidemark.checks.spark.states.store import Store
 from tidemark.checks.verdicts.errors import BadInputError

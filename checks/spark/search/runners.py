@@ -15,9 +15,8 @@ import numpy as np
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from tidemark.checks.spark.search.facts import judge_states
 from tidemark.checks.spark.search.rounds import Packet, Plan, absorb, expand
-from tidemark.checks.spark.search.search_kernel import kernel_of, task_done
+from tidemark.checks.spark.search.search_kernel import judge_states, kernel_of, task_done
 from tidemark.checks.spark.states.packed_states import minus, sorted_run
 from tidemark.checks.spark.states.sent_filter import SentFilter
 from tidemark.checks.spark.states.table import Table, empty_place

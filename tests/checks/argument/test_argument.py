@@ -11,8 +11,15 @@ from rich.console import Console
 
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
-from tidemark.checks.argument.table import BOUNDED, LivenessRow, assumptions, assumptions_text, liveness
-from tidemark.checks.report.argument_tree import argument_dot, argument_tree
+from tidemark.checks.argument.table import (
+    BOUNDED,
+    LivenessRow,
+    argument_dot,
+    argument_tree,
+    assumptions,
+    assumptions_text,
+    liveness,
+)
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files, parse

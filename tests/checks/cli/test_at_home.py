@@ -23,8 +23,8 @@ from tidemark.checks.cli import app as cli
 from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import State
 from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_files
+from tidemark.checks.verdicts.errors import install_command
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import install_command
 from tidemark.models.rooms import ROOT
 
 ALL_GREEN = ExitCode.AS_EXPECTED

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.evidence.parts import fetched, sound, ts
-from tidemark.checks.spark.standalone import wait_for
+from tidemark.checks.spark.session import wait_for
 from tidemark.checks.verdicts.commands import (
     EVIDENCE_BUILD,
     Invocation,

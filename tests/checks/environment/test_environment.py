@@ -19,9 +19,8 @@ from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import Finding, State
 from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.spark.java import Java, MissingJavaError, find_java
-from tidemark.checks.verdicts.errors import missing_package
+from tidemark.checks.verdicts.errors import extra_for, extras, install_command, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.installed import extra_for, extras, install_command
 from tidemark.models.rooms import ROOT
 
 JOBS = ["verify", "test", "bench", "report", "check", "clean", "help"]

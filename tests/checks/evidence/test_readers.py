@@ -563,7 +563,7 @@ def test_a_broker_that_cannot_be_judged(
 def test_no_broker(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tidemark.checks.evidence.live._SECONDS", 1.0)
+    monkeypatch.setattr("tidemark.checks.evidence.command._SECONDS", 1.0)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

@@ -14,7 +14,7 @@ from tidemark.checks.cache import kept, toolchain
 from tidemark.checks.cache import key as key_module
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.kept import AUDIT, Kept, Use
-from tidemark.checks.gate.resume import fingerprint
+from tidemark.checks.gate import resume
 from tidemark.checks.verdicts import sealed
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import TaskResult
@@ -396,17 +396,17 @@ def test_the_sources_of_a_stopped_run_are_those_of_the_next(
     code, table = tmp_path / "code.py", tmp_path / "manifest.toml"
     code.write_text("X = 1")
     table.write_text("x = 1")
-    monkeypatch.setattr(fingerprint, "ROOT", tmp_path)
+    monkeypatch.setattr(resume, "ROOT", tmp_path)
     monkeypatch.setattr(
-        fingerprint, "files", lambda suffixes: [p for p in sorted(tmp_path.iterdir()) if p.suffix in suffixes]
+        resume, "files", lambda suffixes: [p for p in sorted(tmp_path.iterdir()) if p.suffix in suffixes]
     )
-    found = [fingerprint(seed=0)]
-    assert fingerprint(seed=0) == found[0]
-    found.append(fingerprint(seed=1))
+    found = [resume.fingerprint(seed=0)]
+    assert resume.fingerprint(seed=0) == found[0]
+    found.append(resume.fingerprint(seed=1))
     table.write_text("x = 2")
-    found.append(fingerprint(seed=0))
+    found.append(resume.fingerprint(seed=0))
     code.rename(tmp_path / "codes.py")
-    found.append(fingerprint(seed=0))
+    found.append(resume.fingerprint(seed=0))
     (tmp_path / "codes.py").write_text("X = 2")
-    found.append(fingerprint(seed=0))
+    found.append(resume.fingerprint(seed=0))
     assert len(set(found)) == len(found)

@@ -30,7 +30,7 @@ from tidemark.checks.gate.schedule import (
 )
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.files import to_json, to_junit
-from tidemark.checks.spark.standalone import wait_for
+from tidemark.checks.spark.session import wait_for
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.progress import Quiet

@@ -14,13 +14,12 @@ from tests.checks.gate.test_gate import instead, judged, no, raising
 from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, fakes, manifest, trace
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.report.amounts import amount, duration, total_amount
 from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, to_json, to_junit, write_files
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.report.html import page, pages
 from tidemark.checks.report.live import BarLive, Pace, PlainLive, live, progress_text
-from tidemark.checks.report.matrix import Cell, Row, brief, matrix
+from tidemark.checks.report.matrix import Cell, Row, amount, brief, duration, matrix, total_amount
 from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.errors import MissingToolError
 from tidemark.checks.verdicts.plan import plan

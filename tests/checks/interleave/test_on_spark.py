@@ -11,7 +11,7 @@ import pytest
 from tests.checks.interleave.cluster_driver import OPTIONS, PROGRAM, facts
 from tests.processes import ends
 from tidemark.checks.interleave import explore
-from tidemark.checks.spark.standalone import executors, wait_for
+from tidemark.checks.spark.session import executors, wait_for
 from tidemark.models.manifest import (
     Expectation,
     Expected,

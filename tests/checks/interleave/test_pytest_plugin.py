@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tidemark.checks.verdicts.installed import install_command
+from tidemark.checks.verdicts.errors import install_command
 
 ROOT = Path(__file__).parents[3]
 PLUGINS = [

@@ -24,7 +24,7 @@ from tidemark.checks.observe.package import Package, find_package
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import SCENARIOS, find_scenario
 from tidemark.checks.observe.stage import Store
-from tidemark.checks.observe.steps import STEPS
+from tidemark.checks.observe.supervise import STEPS
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
 
 HERE = Place(why_not="this test wants none")

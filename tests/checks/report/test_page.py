@@ -10,10 +10,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.checks.report.handover import CLAIM, INSTANCE, STEPS, result, run
-from tidemark.checks.report.failures import failures
 from tidemark.checks.report.files import write_files
 from tidemark.checks.report.forms.diagram import Arrow, Lanes, mermaid, svg
 from tidemark.checks.report.html import page, pages
+from tidemark.checks.report.matrix import failures
 from tidemark.checks.report.page.rows import run_data
 from tidemark.checks.report.page.states import state_graph
 from tidemark.checks.verdicts.counterexample import Counterexample, Step, show

@@ -21,7 +21,7 @@ from tidemark.checks.evidence.table.plain import order
 from tidemark.checks.evidence.table.schema import SCHEMA
 from tidemark.checks.spark.java import find_java, private_home
 from tidemark.checks.spark.package_code import code_zip
-from tidemark.checks.spark.standalone import executors, host, wait_for
+from tidemark.checks.spark.session import executors, host, wait_for
 
 pytestmark = [pytest.mark.spark, pytest.mark.slow, pytest.mark.xdist_group("cluster")]
 

@@ -8,9 +8,8 @@ import pytest
 
 from tests.protocols.strength import Tank
 from tidemark.checks.gate.pins import judgements
-from tidemark.checks.strength.judge import JUDGE
+from tidemark.checks.strength.judge import JUDGE, LemmaTrials, LivenessTrials, Trials
 from tidemark.checks.strength.parts import parts_of
-from tidemark.checks.strength.trials import LemmaTrials, LivenessTrials, Trials
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.checks.spark.standalone import wait_for
+from tidemark.checks.spark.session import wait_for
 from tidemark.checks.watch.changes import changed, sources_below, times_of, watch
 
 PROTOCOL = '''

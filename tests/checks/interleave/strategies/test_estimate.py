@@ -21,8 +21,7 @@ from tidemark.checks.interleave.executions.run import Runner
 from tidemark.checks.interleave.judge import interleave
 from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.searches import split
-from tidemark.checks.interleave.spark import Round, deal
-from tidemark.checks.interleave.trees.forecast import Forecast, Searched
+from tidemark.checks.interleave.spark import Forecast, Round, Searched, deal
 from tidemark.checks.interleave.trees.tree import Estimator, Growth
 from tidemark.checks.interleave.trees.work import WorkItem
 from tidemark.models.manifest import Expectation, Expected, InterleaveEntry

@@ -18,9 +18,8 @@ from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.mutation.implementation import hosts
 from tidemark.checks.mutation.implementation.command import killers_text, seconds_text, table_text
 from tidemark.checks.mutation.implementation.farm import Farm, Limits, Order
-from tidemark.checks.mutation.implementation.fate import Fate, FateCounts, Trial
+from tidemark.checks.mutation.implementation.fate import Fate, FateCounts, Journal, Trial
 from tidemark.checks.mutation.implementation.hosts import Answer, Host, Kind, ask
-from tidemark.checks.mutation.implementation.journal import Journal
 from tidemark.checks.mutation.implementation.judge import CONTROL_TRIALS, Plan, _verdict, tried
 from tidemark.checks.mutation.implementation.trial import Target, Watch, _fate_of, allow
 from tidemark.checks.verdicts.judge import Context
