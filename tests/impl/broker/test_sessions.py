@@ -86,6 +86,40 @@ class File:
         return sessions, await self.database.execute("SELECT revision, source, alive FROM changes")
 
 
+async def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
+    file = File()
+    store, steady = file.store, file.steady
+    assert [await store.register(name, lease=lease) for name, lease in (("a", 2.0), ("b", 4.0))] == [1, 2]
+    steady.now += 1.5
+    await store.renew(1)
+    await file.look()
+    assert await file.held() == (
+        [(1, 2.0, 103.5, "alive"), (2, 4.0, 104.0, "alive")],
+        [(1, 1, 1), (2, 2, 1)],
+    )
+    steady.now += 2.0
+    with pytest.raises(SessionEndedError, match="session 1 has run out; register again"):
+        await store.renew(1)
+    assert await store.take_over() == ([1, 2], 2)
+    await file.look()
+    assert await store.take_over() == ([2], 3)
+    assert file.logs.sources == [1]
+    await store.end(2)
+    await store.end(2)
+    await store.end(1)
+    with pytest.raises(SessionEndedError, match="session 2 "):
+        await store.renew(2)
+    assert await file.held() == (
+        [(1, 2.0, 103.5, "fenced"), (2, 4.0, 104.0, "ended")],
+        [(2, 2, 1), (3, 1, 0), (4, 2, 0)],
+    )
+    await file.look()
+    assert (await file.held())[1] == [(3, 1, 0), (4, 2, 0)], "the last two are kept"
+    await store.compact(3)
+    assert (await file.held())[1] == [(4, 2, 0)]
+    file.running.cancel()
+
+
 async def test_every_change_wakes_who_waits_and_changes_are_told_in_order():
     file = File()
     store = file.store
