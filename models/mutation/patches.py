@@ -8,7 +8,7 @@ A module of mutants lists them::
         __name__,
         Patch(
             "a-refused-watch-goes-on",
-            at="rootcoord/session_watch.py:SessionWatch._list_again",
+            at="rootcoord/session_watch.py:SessionWatch.run",
             old="self.revision = await self._sync.list_again(self._sessions.take_over)",
             new="self.revision += 1",
             killer="refinement",

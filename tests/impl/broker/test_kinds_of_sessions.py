@@ -206,20 +206,6 @@ async def test_a_watch_that_has_fallen_behind_is_refused(shop: Shop) -> None:
     await sessions.close()
 
 
-async def test_two_processes_never_give_one_number(shop: Shop) -> None:
-    one = shop.store()
-    stores = [one, one if shop.kind == "memory" else shop.store()]  # memory is that of one process
-
-    await stores[0].start()
-    numbers = await asyncio.gather(
-        *(stores[turn % 2].register(f"node-{turn}", lease=LONG) for turn in range(8))
-    )
-    assert len(set(numbers)) == 8
-    assert sorted((await stores[0].take_over())[0]) == sorted(numbers)
-    for store in dict.fromkeys(stores):
-        await store.close()
-
-
 # ---- what the simulated etcd holds ----
 
 

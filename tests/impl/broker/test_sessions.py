@@ -42,29 +42,6 @@ def store(tmp_path, fences, steady, clock=None):
     )
 
 
-async def test_who_takes_over_after_a_fence_that_was_not_finished_fences_again(tmp_path):
-    class Hangs(Fenced):
-        async def fence(self, source):
-            await super().fence(source)
-            if len(self.sources) == 1:
-                begun.set()
-                await asyncio.Event().wait()
-
-    begun = asyncio.Event()
-
-    fences = Hangs()
-    sessions = store(tmp_path, fences, Hand())
-    await sessions.start()
-    source = await sessions.register("a", lease=2.0)
-    await sessions.end(source)
-    first = asyncio.create_task(sessions.take_over())
-    await begun.wait()
-    first.cancel()
-    await sessions.take_over()
-    assert fences.sources == [source, source]
-    await sessions.close()
-
-
 class Late(MemoryDatabase):
     """A file whose lock comes late: ``late`` is called at the begin of each transaction."""
 

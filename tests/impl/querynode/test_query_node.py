@@ -22,7 +22,7 @@ from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.delete_buffer import DeleteBuffer
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
-from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ReadStage, ShardRead
+from tidemark.impl.querynode.values import ChannelDescription, LoadSegment, ShardRead
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
@@ -68,29 +68,6 @@ async def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
     assert (seen(answer), answer.moment) == ([(3, 11)], 4)
     assert seen(await node.query(CHANNEL, guarantee=2, mvcc=2)) == [(1, 10)]
     assert seen(await node.query(CHANNEL, guarantee=0, keys=(10, 99))) == []
-    await node.stop()
-
-
-async def test_insert_delete_insert_in_one_pack_leaves_the_last():
-    node = await node_of(ListLog(insert(1, 7), delete(2, 7), insert(3, 7), tick(4)))
-    assert seen(await node.query(CHANNEL, guarantee=4)) == [(3, 7)]
-    assert seen(await node.query(CHANNEL, guarantee=4, mvcc=2)) == []
-    assert seen(await node.query(CHANNEL, guarantee=4, mvcc=1)) == [(1, 7)]
-    await node.stop()
-
-
-async def test_a_read_before_the_first_tick_waits_for_it():
-    """There is no service time yet that could lag, however large the guarantee is."""
-
-    log = ListLog()
-    node = await node_of(log, config=QueryNodeConfig(max_lag_ts=100))
-    await settle()
-    waits = asyncio.ensure_future(node.query(CHANNEL, guarantee=1000))
-    await settle()
-    sleepers = node.delegators[CHANNEL].service_time.sleepers
-    assert [read.stage for read in sleepers] == [ReadStage.ASLEEP]
-    log.append(tick(1000))
-    assert seen(await waits) == []
     await node.stop()
 
 
@@ -273,19 +250,6 @@ async def test_what_cannot_be_done_is_refused():
     assert (node.delegators, node.pipelines) == ({}, {})
 
 
-@pytest.mark.parametrize(("guarantee", "error"), [(110, None), (111, LagTooLargeError)])
-async def test_a_read_may_be_as_far_ahead_as_the_configuration_says(guarantee, error):
-    log = ListLog(tick(10))
-    node = await node_of(log, config=QueryNodeConfig(stall_seconds=None, max_lag_ts=100))
-    await settle()
-    read = asyncio.ensure_future(node.query(CHANNEL, guarantee=guarantee))
-    await settle()
-    log.append(tick(guarantee))
-    await settle()
-    assert type(read.exception()) is (error or type(None))
-    await node.stop()
-
-
 async def test_a_node_with_dispatchers_reads_through_them_and_ends_with_them():
     class BrokenLog(ListLog):
         async def read(self, channel, place):
@@ -339,26 +303,6 @@ async def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_
     await node.stop()
 
 
-async def test_of_two_loads_the_one_that_needs_more_deletes_holds_a_trim_back():
-    log, store = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8)), SlowStore()
-    node = await node_of(log, store)
-    await settle()
-    buffer = node.delegators[CHANNEL].deletes
-    loads = []
-    for segment, since in ((1, 3), (2, 5)):
-        record = await stored(store, segment, (1, 10), position=1)
-        request = LoadSegment(record, replay_from=since)
-        loads.append(asyncio.ensure_future(node.load_segment(CHANNEL, request)))
-    await settle()
-    node.trim_deletes(CHANNEL, 7)
-    assert (buffer.floor, [one.ts for one in buffer.kept]) == (3, [5, 7])
-    store.may_go.set()
-    await asyncio.gather(*loads)
-    node.trim_deletes(CHANNEL, 7)
-    assert (buffer.floor, buffer.kept) == (7, [])
-    await node.stop()
-
-
 async def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
     """More deletes of one timestamp than a batch has; those of level zero come in any order."""
 
@@ -406,21 +350,6 @@ def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes,
     assert [(row.key, row.ts) for row in found] == [(key, ts) for _, key, ts in near[:3]]
 
 
-async def test_a_load_that_fails_lets_go_of_the_deletes_that_it_needed():
-    log = ListLog(insert(1, 10), *[delete(ts, 10) for ts in (3, 5, 7)], tick(8))
-    store = SlowStore(failures=1)
-    store.may_go.set()
-    record = await stored(store, 1, (1, 10), position=1)
-    node = await node_of(log, store)
-    await settle()
-    with pytest.raises(StoreError):
-        await node.load_segment(CHANNEL, LoadSegment(record, replay_from=3))
-    for upto in (5, 3):
-        node.trim_deletes(CHANNEL, upto)
-        assert node.delegators[CHANNEL].deletes.floor == 5
-    await node.stop()
-
-
 def test_two_loads_from_the_same_timestamp_on_hold_a_trim_back_until_both_have_ended():
     buffer = DeleteBuffer()
     with buffer.pinned(3):
@@ -430,19 +359,6 @@ def test_two_loads_from_the_same_timestamp_on_hold_a_trim_back_until_both_have_e
         assert buffer.floor == 3
     buffer.trim(5)
     assert buffer.floor == 5
-
-
-async def test_a_take_up_that_is_cancelled_leaves_nothing_behind():
-    store = SlowStore()
-    record = await stored(store, 1, (1, 10), position=1)
-    node = QueryNode(node_id="q", ports=QueryNodePorts(log=ListLog(), store=store, preemption=Script()))
-    watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=(record,))))
-    await settle()
-    watching.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await watching
-    assert (node.delegators, node.pipelines) == ({}, {})
-    assert len(asyncio.all_tasks()) == 1
 
 
 async def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_their_deletes():

@@ -16,7 +16,7 @@ from tidemark.models.rooms import ROOT
 
 MUTANTS = (
     "tso/oracle.py:TimestampOracle.__init__/plus-one@1",
-    "tso/oracle.py:TimestampOracle._first/condition-negated@1",
+    "tso/oracle.py:TimestampOracle.start/max-to-min@1",
     "tso/oracle.py:TimestampOracle.generate/condition-negated@1",
 )
 

@@ -112,11 +112,11 @@ def test_slips_are_tried_with_the_mutants_that_rules_make(host: UnitTests):
 
 
 def test_tests_that_name_the_file_come_first():
-    plan = _plan(tests=("tests/impl/proxy/test_queue.py", "tests/impl/proxy/test_statistics.py"))
+    plan = _plan(tests=("tests/impl/proxy/test_proxy.py", "tests/impl/proxy/test_statistics.py"))
     (_, hosts), *_ = plan.orders(None)
     assert [host.name for host in hosts] == [
         "tests/impl/proxy/test_statistics.py",
-        "tests/impl/proxy/test_queue.py",
+        "tests/impl/proxy/test_proxy.py",
     ]
 
 
