@@ -261,7 +261,7 @@ class ClientProgram(CoordinatorProgram):
         return (
             (self.given, self.sent, self.attempts, self.calm, self.wrong),
             (tuple(self.rows), tuple(self.changed), tuple(self.outcomes)),
-            (meta_view(self.meta, stored_at=0, given=self.given), told),
+            (meta_view([self.meta], stored_at=0, given=self.given), told),
             tuple(sorted(self.meta.versions.items())),
             (tuple(sorted(self.client.schemas.versions.items())), self.client.session.timestamp),
             tuple(_memory(proxy) for proxy in self.proxies),

@@ -170,10 +170,30 @@ async def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator(wo
     await asyncio.gather(creating, return_exceptions=True)
     assert world.stored["c"].is_being_created
     world.holds.set()
+    world.story.clear()
     following = await world.catalog()
+    assert world.story == ["tell 1", "oracle", "log p_7", "save"]
     record = await DirectMetaSource(following.meta).describe("c")
     assert world.logged == [("p_7", record.created, "create")]
     assert record.exists
+    assert world.told["1", "c", 1] == 2, "the proxies are told again: they outlive the coordinator"
+    assert following.meta.acknowledged == {"c": 1}
+    await world.catalog()
+    assert world.told["1", "c", 1] == 2, "a change that has its timestamp was acknowledged"
+
+
+async def test_a_coordinator_that_starts_counts_what_has_its_timestamp_as_acknowledged(world):
+    catalog = await world.catalog()
+    await catalog.create("c", shards=1)
+    await catalog.create_alias("other", "c")
+    world.stored["c"] = replace(world.stored["c"], version=3, changed=0)
+    following = Catalog(
+        store=world, scheduler=cast("Any", None), announce=world.announce, place=cast("Any", None),
+        proxies=world, preemption=NoPreemption(),
+    )  # fmt: skip
+    await following.load()
+    assert following.meta.acknowledged == {"other": 2}
+    assert following.meta.last == 3
 
 
 NAMES = st.sampled_from("abc")
