@@ -36,6 +36,7 @@ from tidemark.models.protocols.aliases.refinement import (
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -249,6 +250,12 @@ class NamesProgram(RefiningProgram):
             if stage not in ("served", "refused"):
                 return f"request {r} is not over: {stage}"
         return "a change is not acknowledged" if values["changing"] else None
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the coordinator has "restarted"."""
+        assert name == "restarted", name
+        del event
+        return len(self.metas) > 1
 
     def observe(self) -> Observation:
         """What coordinator, proxies and requests hold."""
