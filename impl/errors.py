@@ -71,6 +71,10 @@ class UnknownSessionError(RpcError):
     """The root coordinator knows no session of the reporting source: the report was refused."""
 
 
+class FollowedError(RpcError):
+    """The root coordinator has been followed by a later one, which takes the reports of new sessions."""
+
+
 class QueueFullError(ImplementationError):
     """The proxy's task queue holds as many tasks as it may."""
 

@@ -92,6 +92,10 @@ class CoordinatorStreams:
         await log.follow(self.source)
         return log.last_tick
 
+    async def is_newest(self) -> bool:
+        """See TickStreams."""
+        return all(log.coordinator == self.source for log in self._broker.logs.values())
+
     async def send_tick(self, channel: ChannelName, ts: Timestamp) -> None:
         """See TickStreams."""
         await self._broker.log(channel).append(self.source, Tick(ts))

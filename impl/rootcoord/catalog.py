@@ -104,10 +104,12 @@ class Catalog:
         self._end = self._next + BATCH
 
     async def finish_changes(self) -> None:
-        """Give each unfinished change of an earlier incarnation its timestamp."""
+        """Tell all proxies again of each unfinished change of an earlier incarnation, and give it a time."""
         async with self._lock:
-            for name in list(self.meta.versions):
-                await self._finish(name)
+            for name, record in list(self.meta.versions.items()):
+                if _is_unfinished(record):
+                    await self.meta.tell_again(name)
+                    await self._finish(name)
 
     def take_number(self) -> int:
         """A new number. Raises CollectionError when this process has used up its own."""
@@ -208,7 +210,7 @@ class Catalog:
     async def _finish(self, name: str) -> CollectionVersion:
         """Give the last change of a collection its timestamp, if it has none, and a place in the logs."""
         record = self.meta.describe(name)
-        if record.changed or not (record.channels or record.alias_of):
+        if not _is_unfinished(record):
             return record
         stamp = partial(self._scheduler.run_task, partial(self._append_change, record))
         return await self.meta.note_time(name, await until_done(stamp, self._pause))
@@ -226,3 +228,8 @@ class Catalog:
         for outcome in await asyncio.gather(*appends, return_exceptions=True):
             if isinstance(outcome, BaseException):
                 raise outcome
+
+
+def _is_unfinished(record: CollectionVersion) -> bool:
+    """The change is stored, and has no timestamp."""
+    return not record.changed and bool(record.channels or record.alias_of)

@@ -72,7 +72,7 @@ class CollectionMeta:
     Attributes:
         versions: by name.
         change: the one under way.
-        acknowledged: by name, the version of the last change that was acknowledged.
+        acknowledged: by name, the version of the last change of which it is known that it was acknowledged.
         last: the version of the last change of any name.
     """
 
@@ -104,10 +104,17 @@ class CollectionMeta:
         return self.describe(name)
 
     def load(self, records: Iterable[CollectionVersion]) -> None:
-        """Load the versions of an earlier incarnation. Its proxies have ended, invalidated or not."""
+        """Load the versions of an earlier incarnation. A change that has its timestamp was acknowledged; of
+        another one nobody knows which proxies were told: see ``tell_again``.
+        """
         self.versions = {record.name: record for record in records}
-        self.acknowledged = {name: record.version for name, record in self.versions.items()}
-        self.last = max(self.acknowledged.values(), default=0)
+        self.acknowledged = {name: one.version for name, one in self.versions.items() if one.changed}
+        self.last = max((record.version for record in self.versions.values()), default=0)
+
+    async def tell_again(self, name: str) -> None:
+        """Return when no proxy serves an older version than the stored one: proxies outlive a coordinator."""
+        async with self._lock:
+            await self._acknowledge(self.describe(name))
 
     async def alter(self, name: str, schema: str) -> int:
         """Store a new schema and return its version when no proxy serves an older one any more."""
@@ -132,11 +139,14 @@ class CollectionMeta:
             await self._save(record)
             self.last = record.version
             self.versions[name] = record
-            self.change = Change(name)
-            await self._tell_all(self.change, record.version)
-            self.change = None
-            self.acknowledged[name] = record.version
+            await self._acknowledge(record)
             return record.version
+
+    async def _acknowledge(self, record: CollectionVersion) -> None:
+        self.change = Change(record.name)
+        await self._tell_all(self.change, record.version)
+        self.change = None
+        self.acknowledged[record.name] = record.version
 
     async def _save(self, record: CollectionVersion) -> None:
         await until_done(lambda: self._store.save(record), self._pause)

@@ -63,8 +63,11 @@ class TickStreams(Protocol):
     async def last_tick(self, channel: ChannelName) -> Timestamp:
         """The greatest tick in the channel's log; 0 if there is none.
 
-        No tick of an earlier incarnation is appended from now on.
+        No tick of an earlier incarnation is appended from now on, and none is the newest.
         """
+
+    async def is_newest(self) -> bool:
+        """Whether no later incarnation has asked for a last tick. Raise RpcError without an answer."""
 
 
 @dataclass(frozen=True, kw_only=True)

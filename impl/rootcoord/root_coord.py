@@ -34,14 +34,18 @@ class RootCoord:
         self._config = config
         self.reporting: TimeTickReport | None = None
         rounds = RoundQueue(config.round_capacity)
-        self.sync = TimeTickSync(rounds=rounds, preemption=ports.preemption)
+        self.sync = TimeTickSync(rounds=rounds, is_newest=ports.ticks.is_newest, preemption=ports.preemption)
         self.sender = TickSender(
             channels=self.channels, rounds=rounds, streams=ports.ticks, preemption=ports.preemption
         )
         self.watch = SessionWatch(sessions=ports.sessions, sync=self.sync)
 
     async def start(self) -> None:
-        """Load ticks and sessions, then start the loops."""
+        """Load ticks and sessions, then start the loops.
+
+        The ticks first: the logs tell the predecessor that it was followed before the sessions are listed, so
+        that it admits nobody who is not in the list.
+        """
         await self.sender.load()
         await self.watch.load()
         self.supervisor.spawn(self.watch.run, "session watch")
@@ -54,7 +58,7 @@ class RootCoord:
         await self.supervisor.stop()
 
     async def update_channel_time_tick(self, report: TimeTickReport) -> None:
-        """Answer a proxy's report. Raise UnknownSessionError if its session is not known."""
+        """Answer a proxy's report. Raise UnknownSessionError or FollowedError: see TimeTickSync."""
         await self.sync.update(report)
 
     async def report_ddl(self) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
-from tidemark.impl.errors import UnknownSessionError
+from tidemark.impl.errors import FollowedError, UnknownSessionError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.stepped_lock import SteppedLock
@@ -20,6 +20,9 @@ Fence = Callable[[SourceId], Awaitable[None]]
 TakeOver = Callable[[], Awaitable[tuple[Sequence[SourceId], int]]]
 """Fence the ended sources; the live ones, and the revision of the list."""
 
+Newest = Callable[[], Awaitable[bool]]
+"""Whether no later coordinator has begun; the later one lists the sessions after the answer."""
+
 
 class TimeTickSync:
     """The known sessions and their reports since the last round.
@@ -30,11 +33,12 @@ class TimeTickSync:
     accepted: sources of which a report was accepted, in order: these may take writes.
     """
 
-    def __init__(self, *, rounds: RoundQueue, preemption: Preemption) -> None:
+    def __init__(self, *, rounds: RoundQueue, is_newest: Newest, preemption: Preemption) -> None:
         self.entries: dict[SourceId, TimeTickReport | None] = {}
         self.accepted: tuple[SourceId, ...] = ()
         self.rounds = rounds
         self.lock = SteppedLock(preemption)
+        self._is_newest = is_newest
         self._preemption = preemption
 
     def init_sessions(self, sources: Iterable[SourceId]) -> None:
@@ -68,7 +72,9 @@ class TimeTickSync:
         return revision
 
     async def update(self, report: TimeTickReport) -> None:
-        """Take a report. Raise UnknownSessionError if its session is not known."""
+        """Take a report. Raise UnknownSessionError if its session is not known, FollowedError if it is the
+        first one of its source and a later coordinator has begun.
+        """
         async with self.lock.holding("sync.update"):
             source = report.source
             if source not in self.entries:
@@ -76,9 +82,20 @@ class TimeTickSync:
                 raise UnknownSessionError(
                     f"source {source} reports and has no session; known: {known}; register it first"
                 )
+            await self._ask_to_admit(source)
             self.entries[source] = report
             self.accepted = tuple(sorted(dict.fromkeys((*self.accepted, source))))
             await self._close_if_complete()
+
+    async def _ask_to_admit(self, source: SourceId) -> None:
+        """From its first accepted report on a proxy takes writes. A later coordinator waits for it only if it
+        was in the list of sessions with which that one began.
+        """
+        if source in (DDL_SOURCE, *self.accepted) or await self._is_newest():
+            return
+        raise FollowedError(
+            f"source {source} reports to a coordinator that was followed; report to the later"
+        )
 
     async def _close_if_complete(self) -> None:
         """With the lock held. The next caller finds every entry empty again."""

@@ -99,11 +99,25 @@ def meaning(record: CollectionVersion) -> int:
     return record.number if record.exists or record.is_alias else 0
 
 
-def meta_view(meta: CollectionMeta) -> MetaView:
-    """The picture of the coordinator."""
-    told = None if meta.change is None else tuple(sorted(meta.change.told))
+def acknowledged_by(metas: Sequence[CollectionMeta]) -> dict[str, int]:
+    """By name the last version that some coordinator has acknowledged."""
+    found: dict[str, int] = {}
+    for name, version in (item for meta in metas for item in meta.acknowledged.items()):
+        found[name] = max(found.get(name, 0), version)
+    return found
+
+
+def meta_view(metas: Sequence[CollectionMeta]) -> MetaView:
+    """The picture of the coordinator, which is the last of these. It may tell of a change that was
+    acknowledged, and has no timestamp: then none is under way.
+    """
+    meta, acknowledged = metas[-1], acknowledged_by(metas)
+    change = meta.change
+    if change is not None and acknowledged.get(change.name, 0) >= meta.describe(change.name).version:
+        change = None
+    told = None if change is None else tuple(sorted(change.told))
     versions = tuple(sorted(meta.versions.values(), key=lambda record: record.name))
-    return MetaView(meta.last, told, versions, tuple(sorted(meta.acknowledged.items())))
+    return MetaView(meta.last, told, versions, tuple(sorted(acknowledged.items())))
 
 
 def cache_view(cache: MetaCache, *, began: Mapping[str, int], moments: Mapping[str, int]) -> CacheView:

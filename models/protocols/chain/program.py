@@ -20,7 +20,7 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStre
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
-from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.calls import is_alone, remote
 from tidemark.models.protocols.common.oracle import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy import program as proxy_program
 from tidemark.models.protocols.proxy.refinement import ProxyView, proxy_view
@@ -153,6 +153,10 @@ class Logs:
             self.entries.setdefault(channel, []).append(("tick", ts))
 
         await self._world.operation(f"tick {channel} {ts}", put)
+
+    async def is_newest(self) -> bool:
+        """See ``TickStreams``."""
+        return await is_alone()
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See ``TickStreams``."""

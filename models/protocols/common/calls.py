@@ -10,6 +10,11 @@ from tidemark.models.simulation.errors import (
 from tidemark.models.simulation.world.process import Process
 
 
+async def is_alone() -> bool:
+    """Whether a coordinator is the newest, where no other one follows it while it runs."""
+    return True
+
+
 async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
     """Call another process and translate the failures of the world into those of the implementation."""
     try:

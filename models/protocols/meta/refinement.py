@@ -23,7 +23,6 @@ class CacheView:
     alive: bool
     listed: bool
     closed: bool
-    told: bool
     entry: int | None
     floor: int
     flights: tuple[FlightView, ...]
@@ -51,31 +50,34 @@ class MetaView:
     stamped: int
 
 
-def meta_view(meta: CollectionMeta, *, stored_at: int, given: int) -> MetaView:
-    """The picture of the coordinator.
+def meta_view(metas: Sequence[CollectionMeta], *, stored_at: int, given: int) -> MetaView:
+    """The picture of the coordinator. It may tell of a change that was acknowledged, and has no timestamp:
+    then none is under way.
 
     Args:
-        meta: its versions.
+        metas: its versions, after those of its predecessors.
         stored_at: the last timestamp that was given when the last version was stored.
         given: the last timestamp that was given.
 
     Raises:
         NoCounterpartError: the last version has a timestamp that is older than its record.
     """
-    record = meta.describe(NAME)
+    record = metas[-1].describe(NAME)
+    acknowledged = max(meta.acknowledged.get(NAME, 0) for meta in metas)
     if 0 < record.changed <= stored_at:
         raise NoCounterpartError(
             f"version {record.version} has timestamp {record.changed}, and {stored_at} was given before it"
             " was stored"
         )
     stamped = record.version if given > stored_at else max(0, record.version - 1)
-    return MetaView(record.version, meta.change is not None, meta.acknowledged.get(NAME, 0), stamped)
+    changing = metas[-1].change is not None and acknowledged < record.version
+    return MetaView(record.version, changing, acknowledged, stamped)
 
 
-def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool) -> CacheView:
+def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool) -> CacheView:
     """The picture of a proxy; None before it has started."""
     if cache is None:
-        return CacheView(alive=False, listed=False, closed=False, told=False, entry=None, floor=0, flights=())
+        return CacheView(alive=False, listed=False, closed=False, entry=None, floor=0, flights=())
     entry = cache.entries.get(NAME)
     known = [*cache.flights, *(one for one in cache.shared.values() if one not in cache.flights)]
     flights = () if cache.closed else tuple(_flight(cache, flight) for flight in known)
@@ -83,7 +85,6 @@ def cache_view(cache: MetaCache | None, *, alive: bool, listed: bool, told: bool
         alive=alive and not cache.closed,
         listed=listed,
         closed=cache.closed,
-        told=told and listed,
         entry=None if entry is None else entry.version,
         floor=0 if cache.closed else cache.floors.get(NAME, 0),
         flights=flights,
@@ -103,8 +104,10 @@ def number_of(task: str) -> int:
     return int(number)
 
 
-def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[RequestView]) -> dict[str, Any]:
-    """The state of ``spec.meta``, by variable name."""
+def abstract(
+    meta: MetaView, told: Sequence[str], caches: Sequence[CacheView], requests: Sequence[RequestView]
+) -> dict[str, Any]:
+    """The state of ``spec.meta``, by variable name. ``told``: proxies, of the change under way."""
     flights = {
         number_of(leader): (tuple(map(number_of, waiting)), answer, shared)
         for one in caches
@@ -118,7 +121,7 @@ def abstract(meta: MetaView, caches: Sequence[CacheView], requests: Sequence[Req
         "acknowledged": meta.acknowledged,
         "stamped": meta.stamped,
         "listed": {p: one.listed for p, one in enumerate(caches)},
-        "told": {p: one.told for p, one in enumerate(caches)},
+        "told": {p: str(p) in told and one.listed for p, one in enumerate(caches)},
         "faults": sum(one.closed for one in caches),
         "alive": {p: one.alive for p, one in enumerate(caches)},
         "has": {p: one.entry is not None for p, one in enumerate(caches)},

@@ -16,6 +16,7 @@ from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import SourceId, TimeTickReport
+from tidemark.models.protocols.common.calls import is_alone
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls
 from tidemark.models.protocols.timetick.refinement import (
     MessageView,
@@ -166,6 +167,10 @@ class TickLogs:
             await self._store.put(channel, (ts, max(ts, highest)))
         except (StorageFailedError, StorageUnknownError) as error:
             raise RpcError(str(error)) from error
+
+    async def is_newest(self) -> bool:
+        """See ``TickStreams``."""
+        return await is_alone()
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See ``TickStreams``. Read in the step of the caller."""

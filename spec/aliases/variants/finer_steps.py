@@ -1,15 +1,15 @@
 """The protocol as built: a proxy also remembers that a name means nothing, and the cluster restarts."""
 
 from tidemark.spec.aliases import Aliases
-from tidemark.spec.language import Set, action, each, exists, ite, require
+from tidemark.spec.language import Bool, Set, action, each, exists, ite, require
 
 
 class AsBuilt(Aliases):
     """Steps of the implementation beyond those of the protocol; the claims are the same.
 
     An answer that a name means nothing travels like any other, and is kept until the name changes. When the
-    cluster restarts its proxies are new: their caches are empty, no request continues, and the change that
-    was stored last ends, since no proxy keeps the old meaning.
+    cluster restarts its proxies are new: their caches are empty, no request continues. The change that was
+    stored last has ended, or every proxy is told of it again.
     """
 
     lacks: Set[Aliases.Proxy, Aliases.Name] = False  # the proxy keeps that the name means nothing
@@ -33,12 +33,12 @@ class AsBuilt(Aliases):
         s._ends_without(r)
 
     @action(source="facts 12")
-    def restart(s):
+    def restart(s, again: Bool):
         """The cluster ends, and starts again from its store."""
-        s.changing = False
-        s.settled = each(s.Name, lambda n: s.changed[n])
+        s.changing = s.changing & again
+        s.settled = each(s.Name, lambda n: ite(s.changing, s.settled[n], s.changed[n]))
         s.told = each(s.Proxy, lambda p: False)
-        s.shown = each(s.Name, s.Collection, s.means)
+        s.shown = each(s.Name, s.Collection, lambda n, x: ite(s.changing, s.shown[n, x], s.means(n, x)))
         s.keeps = each(s.Proxy, s.Name, s.Collection, lambda p, n, x: False)
         s.lacks = each(s.Proxy, s.Name, lambda p, n: False)
         s.moment = each(s.Proxy, s.Name, lambda p, n: 0)

@@ -79,11 +79,15 @@ class OverTheEdges(TakesOverLogByLog):
     )
     def restart(s):
         """A coordinator begins to serve: whoever has served is listed, or the logs refuse it."""
-        require(forall(s.Source, lambda p: implies(s.serves[p], s.listed[p] | s.refused(p))))
+        require(s.relied_on_at_start())
         listed, fenced = s.listed, s.fenced
         super().restart()
         s.known = each(s.Source, lambda p: (p == s.ddl) | listed[p] & ~fenced[p])
         s.fenced = fenced
+
+    def relied_on_at_start(s):
+        """Whoever has served is listed, or the logs refuse it."""
+        return forall(s.Source, lambda p: implies(s.serves[p], s.listed[p] | s.refused(p)))
 
     @transition_invariant(source="facts 4; hazard 29", frame=True)
     def a_dead_coordinator_sends_nothing(before, after):
@@ -125,6 +129,74 @@ class OverTheEdges(TakesOverLogByLog):
         return (before.stray[c] > 0) & exists(
             before.Message, lambda m: before.is_sent_to(m, c) & (after.message[m] == "dropped")
         )
+
+
+class OlderOverTheEdges(OverTheEdges):
+    """A coordinator is followed while it runs, and still takes reports: it asks the log before it admits a
+    proxy. A log says that it is the newest one until a later one has asked for the last tick.
+    """
+
+    ASKS: Bool = option(True)  # it asks before it admits; else what it remembers is enough
+
+    older: Bool = False  # a coordinator that was followed still answers
+    admits: Set[TimeTick.Source] = False  # the log has said of its coordinator that it is the newest one
+
+    @action(source="facts 2.4, 4")
+    def follow(s):
+        """A later coordinator asks for the last tick: from now on the log refuses the older one."""
+        s.crash_coordinator()
+        s.older = True
+
+    @action(source="facts 2.4, 4")
+    def ask_to_admit(s, p: TimeTick.Source):
+        """The log says of the coordinator that asks that it is the newest one."""
+        require(s.up & s.known[p] & (p != s.ddl))
+        s.admits[p] = True
+
+    @action(source="facts 2.4, 4")
+    def accept_by_the_older(s, p: TimeTick.Source):
+        """The older coordinator takes a report at any later time, and the proxy serves."""
+        require(s.older & (p != s.ddl))
+        require(s.admits[p] | (~s.ASKS & (s.session[p] == "registered")))
+        require(exists(s.Channel, lambda c: s.promised[p, c] > 0))
+        s.serves[p] = True
+
+    def forget(s, p):
+        require(implies(s.admits[p], s.refused(p)))
+        super().forget(p)
+
+    def relied_on_at_start(s):
+        """So is whoever may come to serve: the list is younger than the log's answer."""
+        return super().relied_on_at_start() & forall(
+            s.Source, lambda p: implies(s.admits[p], s.listed[p] | s.refused(p))
+        )
+
+    @lemma(source="facts 2.4, 4")
+    def admitted_sources_are_known_or_refused(s):
+        """A coordinator that serves knows whoever may come to serve, or the logs refuse it."""
+        return forall(
+            s.Source,
+            lambda p: implies(
+                s.admits[p],
+                all_of(
+                    p != s.ddl,
+                    s.session[p] != "none",
+                    implies(s.up, s.known[p] | s.refused(p)),
+                    implies(s.FENCED & s.fenced[p], s.shut[p]),
+                ),
+            ),
+        )
+
+    @reachable(after="accept_by_the_older", source="facts 2.4, 4")
+    def an_answer_outlives_a_takeover(before, after, p):
+        """The older coordinator admits a proxy when its successor serves."""
+        return before.up & ~before.serves[p] & after.serves[p]
+
+
+class OlderDoesNotAsk(OlderOverTheEdges):
+    """What the older coordinator remembers is enough."""
+
+    ASKS: Bool = option(False)
 
 
 class TicksAreTaken(OverTheEdges):

@@ -182,13 +182,13 @@ class OlderAnswers(TimeTick):
     """A coordinator that was followed still takes reports: a pause, or a lease whose end it has not noticed.
 
     It watches the sessions as its successor does, so that it knows proxies which its successor has not
-    learned. Before it admits a proxy it asks the store whether it is still the newest coordinator.
+    learned. A coordinator asks whether it is still the newest one before it admits a proxy.
     """
 
     ASKS: Bool = option(True)  # it asks before it admits; else what it remembers is enough
 
     older: Bool = False  # a coordinator that was followed still answers
-    admits: Set[TimeTick.Source] = False  # it was the newest one when it asked; the proxy was registered
+    admits: Set[TimeTick.Source] = False  # one that was the newest has asked; the proxy had registered
 
     def crash_coordinator(s):
         s.older = True
@@ -196,9 +196,9 @@ class OlderAnswers(TimeTick):
 
     @action(source="facts 2.4, 4")
     def ask_to_admit(s, p: TimeTick.Source):
-        """The store answers the older coordinator: no other one has begun."""
-        require(s.older & ~s.up)
-        require((p != s.ddl) & (s.session[p] == "registered"))
+        """A coordinator is told that no later one has begun; the lease of the proxy may have ended."""
+        require(ite(s.up, s.known[p], s.older))
+        require((p != s.ddl) & (s.session[p] != "none"))
         s.admits[p] = True
 
     @action(source="facts 2.4, 4")

@@ -183,10 +183,14 @@ async def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
         await files.forcing.wait()
         new = CoordinatorStreams(broker)
         assert new.source < old.source
+        assert await old.is_newest()
+        assert not await new.is_newest(), "it has not asked for a tick yet"
         asking = asyncio.create_task(new.last_tick(CHANNEL))
         await settle()
+        assert not await old.is_newest(), "a later one has asked, and waits for the answer"
         files.may.set()
         assert await asking == 5
+        assert await new.is_newest()
         await sending
         with pytest.raises(RpcError, match="refuses source"):
             await old.send_tick(CHANNEL, 6)
@@ -200,6 +204,11 @@ async def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
 async def test_every_log_counts_in_a_fence_and_in_the_number_of_a_coordinator(tmp_path):
     supervisor, broker = Supervisor(), Broker(tmp_path, ["a", "b"])
     await broker.start(supervisor.spawn)
+    first = CoordinatorStreams(broker)
+    for channel in "ab":
+        assert not await first.is_newest()
+        await first.last_tick(channel)
+    assert await first.is_newest()
     for channel, coordinator in (("a", -3), ("b", -5)):
         await broker.log(channel).follow(coordinator)
         await broker.log(channel).append(coordinator, Tick(1))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.impl.parts import run, settle
-from tidemark.impl.errors import CollectionError, RpcError, StoreError
+from tidemark.impl.errors import CollectionError, FollowedError, RpcError, StoreError, UnknownSessionError
 from tidemark.impl.proxy.meta_cache import MetaCache, NoMetadata
 from tidemark.impl.rootcoord import catalog as catalogue
 from tidemark.impl.rootcoord.catalog import Catalog
@@ -20,9 +20,13 @@ from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.values.collection_version import CollectionVersion
-from tidemark.impl.values.report import TimeTickReport
+from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 
 CHANNELS = ("p_", "q_")
+
+
+async def is_alone():
+    return True
 
 
 class World:
@@ -166,10 +170,30 @@ async def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator(wo
     await asyncio.gather(creating, return_exceptions=True)
     assert world.stored["c"].is_being_created
     world.holds.set()
+    world.story.clear()
     following = await world.catalog()
+    assert world.story == ["tell 1", "oracle", "log p_7", "save"]
     record = await DirectMetaSource(following.meta).describe("c")
     assert world.logged == [("p_7", record.created, "create")]
     assert record.exists
+    assert world.told["1", "c", 1] == 2, "the proxies are told again: they outlive the coordinator"
+    assert following.meta.acknowledged == {"c": 1}
+    await world.catalog()
+    assert world.told["1", "c", 1] == 2, "a change that has its timestamp was acknowledged"
+
+
+async def test_a_coordinator_that_starts_counts_what_has_its_timestamp_as_acknowledged(world):
+    catalog = await world.catalog()
+    await catalog.create("c", shards=1)
+    await catalog.create_alias("other", "c")
+    world.stored["c"] = replace(world.stored["c"], version=3, changed=0)
+    following = Catalog(
+        store=world, scheduler=cast("Any", None), announce=world.announce, place=cast("Any", None),
+        proxies=world, preemption=NoPreemption(),
+    )  # fmt: skip
+    await following.load()
+    assert following.meta.acknowledged == {"other": 2}
+    assert following.meta.last == 3
 
 
 NAMES = st.sampled_from("abc")
@@ -348,7 +372,7 @@ async def test_a_process_gives_each_of_its_numbers_once(world, monkeypatch):
 
 
 async def test_the_caches_of_proxies_are_told_and_end_with_their_sessions():
-    sync = TimeTickSync(rounds=RoundQueue(1), preemption=NoPreemption())
+    sync = TimeTickSync(rounds=RoundQueue(1), is_newest=is_alone, preemption=NoPreemption())
     sync.init_sessions((1, 2))
     proxies, caches = DirectProxyCaches(sync), {}
     for source in (1, 2, 3):
@@ -364,6 +388,29 @@ async def test_the_caches_of_proxies_are_told_and_end_with_their_sessions():
     assert proxies.listed() == ["2", "3"]
     with pytest.raises(RpcError, match="no source of metadata"):
         await caches[2].get("c")
+
+
+async def test_a_source_is_admitted_by_the_newest_coordinator_alone():
+    asked, newest = [], [True]
+
+    async def is_newest():
+        asked.append(sync.entries)
+        return newest[0]
+
+    sync = TimeTickSync(rounds=RoundQueue(1), is_newest=is_newest, preemption=NoPreemption())
+    sync.init_sessions((1, 2))
+    for source, default in ((1, 5), (1, 6), (DDL_SOURCE, 6)):
+        await sync.update(TimeTickReport(source, (), default))
+    assert len(asked) == 1, "once a source, and not for the DDL source"
+    newest[0] = False
+    with pytest.raises(FollowedError, match="source 2 reports to a coordinator that was followed"):
+        await sync.update(TimeTickReport(2, (), 7))
+    assert sync.entries[2] is None
+    assert 2 not in sync.accepted
+    with pytest.raises(UnknownSessionError, match="source 3"):
+        await sync.update(TimeTickReport(3, (), 7))
+    await sync.update(TimeTickReport(1, (), 8))  # it serves: what the older one does with it is of no matter
+    assert len(asked) == 2
 
 
 async def test_a_report_is_handed_on():

@@ -66,6 +66,9 @@ class World(Scene):
     async def send_tick(self, channel: str, ts: int) -> None:
         await self.ask(channel, f" {ts}")
 
+    async def is_newest(self) -> bool:
+        return True
+
     async def last_tick(self, channel: str) -> int:
         self.note(f"last {channel}")
         return int(dict(zip("xy", self.script.get("ticked", "00"), strict=True))[channel])

@@ -73,7 +73,7 @@ MUTANTS = patches(
     Patch(
         "versions-begin-again",
         at="rootcoord/collection_meta.py:CollectionMeta.load",
-        old="max(self.acknowledged.values(), default=0)",
+        old="max((record.version for record in self.versions.values()), default=0)",
         new="0",
         killer="refinement",
         on=Host("aliases-names-crash", names),

@@ -1,6 +1,6 @@
 """The catalogue of the root coordinator with an alias, while rows are written by it.
 
-The real catalogue, its versions, and the cache of one proxy, as in ``meta.catalog``. What the specification
+The real catalogue, its versions, and the cache of one proxy, as in ``meta``. What the specification
 of aliases says of steps is looked at here in what is stored, what the cache brings, and where rows go.
 """
 

@@ -16,6 +16,7 @@ from typing import Any
 from tidemark.impl.errors import CollectionError
 from tidemark.impl.proxy.meta_cache import MetaCache
 from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectMetaSource
 from tidemark.impl.runtime import NoPreemption
@@ -28,12 +29,14 @@ from tidemark.models.protocols.aliases.refinement import (
     Past,
     Sizes,
     abstract,
+    acknowledged_by,
     cache_view,
     meaning,
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -101,6 +104,7 @@ class NamesProgram(RefiningProgram):
         super().__init__(_abstraction(scenario))
         self.scenario, self.sizes = scenario, scenario.sizes
         self.catalog: Catalog | None = None
+        self.metas: list[CollectionMeta] = []
         self.caches: list[MetaCache] = []
         self.stored: dict[str, CollectionVersion] = {}
         self.past = Past()
@@ -131,6 +135,7 @@ class NamesProgram(RefiningProgram):
     def _begin(self, catalog: Catalog, process: Process) -> None:
         """The catalogue is loaded. Proxies are new, and what went on before is over."""
         self.catalog = catalog
+        self.metas.append(catalog.meta)
         self.began = {name: record.version for name, record in self.stored.items()}
         self.moments = [{} for _ in self.scenario.asks]
         self.caches = [watched(Lookups(self, process, proxy)) for proxy in range(len(self.moments))]
@@ -170,9 +175,10 @@ class NamesProgram(RefiningProgram):
     async def _ask(self, process: Process, number: int) -> None:
         request, meta = self.requests[number], self._known_catalog().meta
         await process.point("request.come")
-        last = max(meta.acknowledged.values(), default=0)
+        acknowledged = acknowledged_by(self.metas)
+        last = max(acknowledged.values(), default=0)
         meant = {meaning(meta.describe(request.asks)), meaning(self.past.at(last, request.asks))}
-        request.begin(dict(meta.acknowledged), meant - {0})
+        request.begin(acknowledged, meant - {0})
         found = await self.caches[request.proxy].resolve(request.asks)
         request.end(found)
         self._ask_next(process, request.proxy)
@@ -213,7 +219,7 @@ class NamesProgram(RefiningProgram):
         return int(await self.world.operation("reserve", take))
 
     async def _announce(self, channel: str, ts: int, text: str) -> None:
-        """The logs are those of ``meta.catalog``: here a message is nothing."""
+        """The logs are those of ``meta.program.catalog``: here a message is nothing."""
 
     async def answer(self, request: Request, name: str) -> CollectionVersion:
         """See MetaSource: the answer to a request, on its way."""
@@ -245,9 +251,15 @@ class NamesProgram(RefiningProgram):
                 return f"request {r} is not over: {stage}"
         return "a change is not acknowledged" if values["changing"] else None
 
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the coordinator has "restarted"."""
+        assert name == "restarted", name
+        del event
+        return len(self.metas) > 1
+
     def observe(self) -> Observation:
         """What coordinator, proxies and requests hold."""
-        meta = MetaView(0, None, (), ()) if self.catalog is None else meta_view(self.catalog.meta)
+        meta = MetaView(0, None, (), ()) if self.catalog is None else meta_view(self.metas)
         nothing = CacheView((), (), (), ())
         caches = tuple(
             cache_view(cache, began=self.began, moments=moments)

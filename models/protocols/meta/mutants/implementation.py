@@ -16,6 +16,7 @@ FAILURES = Host("meta-impl-failures", meta)
 CLIENT = Host("meta-impl-client", ClientProgram)
 CALLS = Host("meta-impl-catalog", CatalogProgram)
 CRASH = Host("meta-impl-catalog-crash", CatalogProgram)
+RESTARTS = Host("meta-impl-restarts", meta)
 STORE = Host("meta-catalog-over-sqlite-crash", RealCatalogProgram)
 
 CACHE = "proxy/meta_cache.py:MetaCache."
@@ -279,6 +280,26 @@ CATALOGUES = (
         on=Host("meta-impl-catalog-drop", CatalogProgram),
         source=DDL,
         says="A drop that was stored before a crash never has a place in the logs.",
+    ),
+    Patch(
+        "what-is-stored-counts-as-acknowledged",
+        at=VERSIONS + "load",
+        old=" if one.changed}",
+        new="}",
+        killer=BEHIND,
+        on=RESTARTS.like(protocol="tidemark.spec.meta.variants.other_rules:TakesUpWhatIsStored"),
+        source="seed 002, DDL; facts 4: initSessions",
+        says="A coordinator that starts takes the proxies to be told of a change that is stored.",
+    ),
+    Patch(
+        "proxies-are-not-told-again",
+        at=CATALOG + "finish_changes",
+        old="await self.meta.tell_again(name)",
+        new="pass",
+        killer="refinement",
+        on=RESTARTS,
+        source="seed 002, DDL; facts 4: initSessions",
+        says="A change stored before a crash takes its timestamp when a proxy serves the old schema.",
     ),
     Patch(
         "a-version-is-replaced-in-two-transactions",

@@ -31,13 +31,17 @@ from tidemark.models.protocols.meta.refinement import (
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.refinement.step import NoCounterpartError
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
-CLUSTER = "cluster"
+CLUSTER, COORDINATOR = "cluster", "coordinator"
 SPECIFICATION = "tidemark.spec.meta:Meta"
+RESTARTS = "tidemark.spec.meta.variants.other_rules:CoordinatorRestarts"
+_FIRST = CollectionVersion(NAME, 0, "", number=1, created=1, channels=("c1v0",), changed=1)
+"""What is stored at first where a coordinator may crash."""
 
 
 class MetaScenario(Scenario):
@@ -52,6 +56,8 @@ class MetaScenario(Scenario):
         changers: how many change it side by side, each as often as that.
         silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
             with him, until the proxy's session ends.
+        crashes: how often the coordinator may crash. Proxies and requests are in another process then, and
+            the collection is there from the beginning.
         protocol: the specification, or a variant of it.
     """
 
@@ -62,6 +68,7 @@ class MetaScenario(Scenario):
     cancels: tuple[int, ...] = ()
     changers: int = 1
     silences: int = 0
+    crashes: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -107,24 +114,29 @@ class _Edges:
         self._world = world
 
     async def describe(self, name: str) -> CollectionVersion:
-        """The answer of the coordinator, on its way, or none."""
+        """The answer of the coordinator, on its way, or none. While none runs it is that of the last one:
+        what is stored.
+        """
         if self._program.silences_left and await self._world.draw(2, "silence"):
             self._program.silences_left -= 1
             await asyncio.get_running_loop().create_future()
         if self._program.failures_left and await self._world.draw(2, "answer"):
             self._program.failures_left -= 1
             raise RpcError("the coordinator does not answer")
-        await self._world.operation("describe", lambda: None)
+        await self._world.operation("describe", lambda: self._program.share(writes=CLUSTER))
+        self._program.share(reads=COORDINATOR)
         return await DirectMetaSource(self._meta()).describe(name)
 
     def listed(self) -> Collection[str]:
         """The proxies that the coordinator has to tell."""
+        self._program.share(reads=CLUSTER)
         return sorted(self._program.listed)
 
     async def invalidate(self, proxy: str, name: str, version: int) -> None:
         """One proxy forgets."""
 
         def forget() -> None:
+            self._program.share(writes=CLUSTER)
             if proxy in self._program.listed:
                 self._program.caches[int(proxy)].invalidate(name, version)
 
@@ -132,14 +144,12 @@ class _Edges:
 
     async def save(self, record: CollectionVersion) -> None:
         """Store a version, or the time of one."""
-        if record.version == self._meta().last:
-            await self._world.operation(f"note {record.version}", lambda: None)
-        else:
-            await self._world.operation(f"store {record.version}", self._program.note_store)
+        title = "note" if record.version == self._meta().last else "store"
+        await self._world.operation(f"{title} {record.version}", lambda: self._program.store(record))
 
     async def load(self) -> Sequence[CollectionVersion]:
-        """Nothing is stored at the start."""
-        return ()
+        """What is stored."""
+        return self._program.stored
 
     async def reserve(self, count: int) -> int:
         """Reserve numbers."""
@@ -159,22 +169,26 @@ class _Edges:
         """The logs are those of ``catalog``: here a message is nothing."""
 
     def _meta(self) -> CollectionMeta:
-        assert self._program.meta is not None
-        return self._program.meta
+        return self._program.metas[-1]
 
 
 class MetaProgram(RefiningProgram):
-    """One coordinator, its proxies and their requests, in one process."""
+    """One coordinator, its proxies and their requests; in a process of its own if it may crash."""
 
     table = "meta"
-    settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(self, scenario: MetaScenario) -> None:
         super().__init__(_abstraction(scenario))
         self.scenario = scenario
+        self.settings = Settings(
+            clock=ClockOrder.UNTIMED,
+            faults=scenario.faults,
+            crashable=frozenset({COORDINATOR} if scenario.crashes else ()),
+        )
+        self.metas: list[CollectionMeta] = []
+        self.stored: tuple[CollectionVersion, ...] = (_FIRST,) if scenario.crashes else ()
         self.caches: dict[int, MetaCache] = {}
         self.listed: set[str] = set()
-        self.meta: CollectionMeta | None = None
         self.requests = [_Request(proxy) for proxy in scenario.requests]
         self.changes_left = [scenario.changes] * scenario.changers
         self.silences_left = scenario.silences
@@ -185,8 +199,13 @@ class MetaProgram(RefiningProgram):
     def populate(self, world: World) -> None:
         """Define the process."""
         world.process(CLUSTER, self._run, daemon=True)
+        if self.scenario.crashes:
+            world.process(COORDINATOR, self._coordinate, daemon=True)
 
-    async def _run(self, process: Process) -> None:
+    async def _coordinate(self, process: Process) -> None:
+        self._start_changes(process, await self._open_catalog(process))
+
+    async def _open_catalog(self, process: Process) -> Catalog:
         edges = _Edges(self, self.world)
         catalog = Catalog(
             store=edges,
@@ -196,16 +215,25 @@ class MetaProgram(RefiningProgram):
             proxies=edges,
             preemption=process,
         )
-        self.meta = catalog.meta
         await catalog.load()
+        self.metas.append(catalog.meta)
+        return catalog
+
+    def _start_changes(self, process: Process, catalog: Catalog) -> None:
+        for number in range(self.scenario.changers):
+            process.spawn(self._change(process, catalog, number), "more changes" if number else "changes")
+
+    async def _run(self, process: Process) -> None:
+        edges = _Edges(self, self.world)
+        catalog = None if self.scenario.crashes else await self._open_catalog(process)
         for proxy in range(self.scenario.proxies):
             process.spawn(self._live(process, edges, proxy), f"proxy {proxy}")
         for number, request in enumerate(self.requests):
             asking = asyncio.create_task(self._ask(process, request), name=f"request {number}")
             if number in self.scenario.cancels:
                 process.spawn(_leave(process, asking), f"leaver {number}")
-        for number in range(self.scenario.changers):
-            process.spawn(self._change(process, catalog, number), "more changes" if number else "changes")
+        if catalog is not None:
+            self._start_changes(process, catalog)
 
     async def _live(self, process: Process, edges: _Edges, proxy: int) -> None:
         await process.point("session.start")
@@ -221,8 +249,8 @@ class MetaProgram(RefiningProgram):
         await process.point("client.come")
         if str(request.proxy) not in self.listed:
             return  # there is no such proxy yet, or no longer
-        assert self.meta is not None
-        seen = self._meta_view(self.meta)
+        self.share(reads=COORDINATOR)
+        seen = self._meta_view()
         request.begun, request.since, request.after = True, seen.acknowledged, seen.stamped
         name = f"request {self.requests.index(request)}"
         self.waiting.add(name)
@@ -239,6 +267,7 @@ class MetaProgram(RefiningProgram):
 
     async def _change(self, process: Process, catalog: Catalog, number: int) -> None:
         """The first change of the collection is its creation."""
+        await catalog.finish_changes()
         while self.changes_left[number]:
             await process.point("client.alter")
             self.changes_left[number] -= 1
@@ -249,12 +278,22 @@ class MetaProgram(RefiningProgram):
             if record.schema != "schema":
                 raise NoCounterpartError(f"the schema is {record.schema!r}")
 
-    def note_store(self) -> None:
-        """A version is stored."""
-        self.stored_at = self.given
+    def store(self, record: CollectionVersion) -> None:
+        """A version is stored, or its timestamp."""
+        if record.version > self.metas[-1].last:
+            self.stored_at = self.given
+        self.stored = (record,)
 
-    def _meta_view(self, meta: CollectionMeta) -> MetaView:
-        return meta_view(meta, stored_at=self.stored_at, given=self.given)
+    def share(self, *, reads: str = "", writes: str = "") -> None:
+        """A step reads or writes what belongs to the other process."""
+        if self.scenario.crashes:
+            bits = [self.world.interner.bit(name) if name else 0 for name in (reads, writes)]
+            self.world.touch(reads=bits[0], writes=bits[1])
+
+    def _meta_view(self) -> MetaView:
+        if not self.metas:
+            return MetaView(0, changing=False, acknowledged=0, stamped=0)
+        return meta_view(self.metas, stored_at=self.stored_at, given=self.given)
 
     # What is looked at.
 
@@ -269,23 +308,33 @@ class MetaProgram(RefiningProgram):
                 return f"{waiting & self.waiting} wait, and proxy {proxy} is closed"
         return "a change is not acknowledged" if values["changing"] else None
 
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the coordinator has "restarted"."""
+        assert name == "restarted", name
+        del event
+        return len(self.metas) > 1
+
     def observe(self) -> Observation:
         """What coordinator, proxies and requests hold."""
-        assert self.meta is not None
-        told = self.meta.change.told if self.meta.change is not None else set()
+        change = self.metas[-1].change if self.metas else None
+        view = self._meta_view()
+        told = tuple(sorted(change.told)) if change is not None and view.changing else ()
+        if not self.scenario.crashes:
+            told = tuple(proxy for proxy in told if proxy in self.listed)
         proxies = tuple(
-            cache_view(
-                self.caches.get(p), alive=p in self.caches, listed=str(p) in self.listed, told=str(p) in told
-            )
+            cache_view(self.caches.get(p), alive=p in self.caches, listed=str(p) in self.listed)
             for p in range(self.scenario.proxies)
         )
         requests = tuple(request.view() for request in self.requests)
-        return {CLUSTER: (self._meta_view(self.meta), proxies, requests)}
+        if self.scenario.crashes:
+            return {COORDINATOR: (view, told), CLUSTER: (proxies, requests)}
+        return {CLUSTER: (view, told, proxies, requests)}
 
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
         left = (tuple(self.changes_left), self.failures_left, self.silences_left, self.given)
-        return (tuple(self.observe().values()), left, tuple(sorted(self.waiting)))
+        kept = (self.stored, self.metas[-1].change is not None) if self.scenario.crashes else None
+        return (tuple(self.observe().values()), left, tuple(sorted(self.waiting)), kept)
 
 
 async def _leave(process: Process, request: asyncio.Task[None]) -> None:
@@ -300,9 +349,10 @@ def _abstraction(scenario: MetaScenario) -> Abstraction:
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
-        return abstract(*known[CLUSTER])
+        return abstract(*known.get(COORDINATOR, ()), *known[CLUSTER])
 
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+    sound = scenario.protocol in (SPECIFICATION, RESTARTS)
+    return Abstraction(scenario.instance(), values, sound=sound)
 
 
 meta = program(MetaProgram, MetaScenario)

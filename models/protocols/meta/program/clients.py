@@ -29,6 +29,7 @@ from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.system.connection import Json, RequestRefusedError
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.report import SourceId
+from tidemark.models.protocols.common.calls import is_alone
 from tidemark.models.protocols.meta.program.catalog import CLUSTER, CoordinatorProgram
 from tidemark.models.protocols.meta.refinement import NAME, meta_view
 from tidemark.models.simulation.program import Observation
@@ -103,7 +104,7 @@ class ClientProgram(CoordinatorProgram):
         self.meta = catalog.meta
         self.meta.load(self.records)
         self.source = DirectMetaSource(self.meta)
-        sync = TimeTickSync(rounds=RoundQueue(1), preemption=process)
+        sync = TimeTickSync(rounds=RoundQueue(1), is_newest=is_alone, preemption=process)
         sync.init_sessions(_SOURCES)
         self.caches = DirectProxyCaches(sync)
         self.proxies = [self._proxy(process, source) for source in _SOURCES]
@@ -260,7 +261,7 @@ class ClientProgram(CoordinatorProgram):
         return (
             (self.given, self.sent, self.attempts, self.calm, self.wrong),
             (tuple(self.rows), tuple(self.changed), tuple(self.outcomes)),
-            (meta_view(self.meta, stored_at=0, given=self.given), told),
+            (meta_view([self.meta], stored_at=0, given=self.given), told),
             tuple(sorted(self.meta.versions.items())),
             (tuple(sorted(self.client.schemas.versions.items())), self.client.session.timestamp),
             tuple(_memory(proxy) for proxy in self.proxies),

@@ -1,6 +1,6 @@
 """Mutants of the logs under a coordinator that takes over: what a fence is not.
 
-The two functions compare their fault with the variant of the specification that makes the same mistake: so
+Those of a variant compare their fault with the variant of the specification that makes the same mistake: so
 what is refuted is a property and not only the likeness.
 """
 
@@ -14,6 +14,7 @@ _VARIANTS = "tidemark.spec.timetick.variants.edges"
 FENCED = "source != self.coordinator"
 TICK = Host("timetick-edges-tick", takeover)
 CRASH = Host("timetick-edges-crash", takeover)
+FOLLOWED = Host("timetick-edges-followed", takeover)
 
 MUTANTS = patches(
     __name__,
@@ -67,5 +68,36 @@ MUTANTS = patches(
         on=CRASH.like(protocol=f"{_VARIANTS}:DdlIsTaken"),
         source="B46; hazard 12",
         says="A log that has been fenced takes DDL messages of earlier coordinators.",
+    ),
+    # A coordinator that was followed.
+    Patch(
+        "older-coordinator-does-not-ask",
+        at="rootcoord/time_tick_sync.py:TimeTickSync._ask_to_admit",
+        old="or await self._is_newest()",
+        new="or True",
+        killer="timetick.whoever_serves_is_waited_for",
+        on=FOLLOWED.like(protocol=f"{_VARIANTS}:OlderDoesNotAsk"),
+        source="facts 2.4, 4",
+        says="A coordinator that was followed admits a proxy of which its successor does not know.",
+    ),
+    Patch(
+        "sessions-are-listed-before-the-logs-are-told",
+        at="rootcoord/root_coord.py:RootCoord.start",
+        old="await self.sender.load()\n        await self.watch.load()",
+        new="await self.watch.load()\n        await self.sender.load()",
+        killer="refinement",
+        on=FOLLOWED,
+        source="facts 2.4, 4; hazard 30",
+        says="A coordinator that starts lists the sessions first: the older one admits others later.",
+    ),
+    Patch(
+        "later-coordinator-is-taken-for-oneself",
+        at="broker/broker.py:CoordinatorStreams.is_newest",
+        old="==",
+        new="<=",
+        killer="refinement",
+        on=FOLLOWED,
+        source="facts 2.4, 4",
+        says="Numbers of coordinators fall: the log tells the older one that it is the newest.",
     ),
 )

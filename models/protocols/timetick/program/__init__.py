@@ -52,6 +52,7 @@ from tidemark.models.protocols.timetick.refinement import (
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -288,6 +289,12 @@ class TimeTickProgram(RefiningProgram):
         if name == "p":
             return (int(value) or self.scenario.proxies + 1) - 1
         return int(value)
+
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the first coordinator runs, and was "followed"."""
+        assert name == "followed", name
+        del event
+        return False
 
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
+from typing import cast
 
 from tidemark.impl.broker.broker import Broker, CoordinatorStreams
 from tidemark.impl.errors import RpcError
@@ -17,26 +18,41 @@ from tidemark.impl.runtime import Work
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import DdlMessage, InsertMessage, LogMessage, Tick, collection_of, virtual
 from tidemark.impl.values.report import DDL_SOURCE, SourceId
-from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.calls import is_alone, remote
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.sessions.ports import SharedSessions, at_once
-from tidemark.models.protocols.timetick.refinement.edges import Entries, EntryView
+from tidemark.models.protocols.timetick.refinement.edges import Entries, EntryView, LifeView
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 LOGS = "logs"
 _ROOT = Path("log")
+Key = tuple[str, int]
+"""A process, and which of its incarnations."""
 
 
 class LogEdge:
     """The broker and its logs as a process that serves coordinators and proxies.
 
+    Args:
+        earlier: those who run when the question of a coordinator for a last tick arrives, by its number.
+
     Attributes:
-        streams: what each incarnation of the coordinator was given.
+        streams: what each incarnation of the coordinator was given, by its process and number there.
+        followed: those who run and were followed, as they were then.
+        has_admitted: a coordinator was told that it is the newest one.
     """
 
-    def __init__(self, world: World, channels: Sequence[str]) -> None:
-        self.streams: dict[int, CoordinatorStreams] = {}
+    def __init__(
+        self,
+        world: World,
+        channels: Sequence[str],
+        earlier: Callable[[int], Sequence[LifeView]] | None = None,
+    ) -> None:
+        self.streams: dict[Key, CoordinatorStreams] = {}
+        self.followed: tuple[LifeView, ...] = ()
+        self.has_admitted = False
+        self._earlier = earlier
         self._world = world
         self._channels = channels
         self.broker: Broker | None = None
@@ -51,27 +67,36 @@ class LogEdge:
             process.spawn(work(), name)
 
         process.serve("last_tick", self._last_tick)
+        process.serve("is_newest", self._is_newest)
         process.serve("send_tick", self._send_tick)
         process.serve("append", self._append)
         process.serve("append_ddl", self._append_ddl)
         process.serve("fence", self._fence)
         await self.broker.start(spawn)
 
-    def open(self, incarnation: int) -> int:
+    def open(self, key: Key) -> int:
         """An incarnation of the coordinator is given its streams, out of the logs' memory. Its number."""
         self._world.touch(reads=self._world.interner.bit(LOGS))
         assert self.broker is not None
-        streams = self.streams[incarnation] = CoordinatorStreams(self.broker)
+        streams = self.streams[key] = CoordinatorStreams(self.broker)
         return streams.source
 
-    async def _last_tick(self, incarnation: int, channel: str) -> Timestamp:
-        return await self.streams[incarnation].last_tick(channel)
+    async def _last_tick(self, coordinator: Key, channel: str) -> Timestamp:
+        known = {life.number for life in self.followed}
+        earlier = self._earlier(self.streams[coordinator].source) if self._earlier is not None else ()
+        self.followed += tuple(life for life in earlier if life.number not in known)
+        return await self.streams[coordinator].last_tick(channel)
 
-    async def _send_tick(self, incarnation: int, channel: str, ts: Timestamp) -> None:
-        await self.streams[incarnation].send_tick(channel, ts)
+    async def _is_newest(self, coordinator: Key) -> bool:
+        found = await self.streams[coordinator].is_newest()
+        self.has_admitted |= found
+        return found
 
-    async def _append_ddl(self, incarnation: int, channel: str, number: int, ts: Timestamp) -> None:
-        await self.streams[incarnation].append(DdlMessage(ts, virtual(channel, number, 0), "drop"))
+    async def _send_tick(self, coordinator: Key, channel: str, ts: Timestamp) -> None:
+        await self.streams[coordinator].send_tick(channel, ts)
+
+    async def _append_ddl(self, coordinator: Key, channel: str, number: int, ts: Timestamp) -> None:
+        await self.streams[coordinator].append(DdlMessage(ts, virtual(channel, number, 0), "drop"))
 
     async def _append(self, source: SourceId, channel: str, number: int, ts: Timestamp) -> None:
         assert self.broker is not None
@@ -116,7 +141,7 @@ class StreamCalls:
     """The logs as one incarnation of the coordinator sees them: ``TickStreams``, and DDL messages.
 
     Attributes:
-        number: of this incarnation, as the logs know it.
+        key: of this incarnation among all. number: as the logs know it.
         under_way: by channel the tick of which nothing was heard so far.
         told: by channel the last tick, with which the log says that it refuses all earlier coordinators.
     """
@@ -124,22 +149,35 @@ class StreamCalls:
     def __init__(self, process: Process, edge: LogEdge) -> None:
         self.under_way: dict[str, Timestamp] = {}
         self.told: dict[str, Timestamp] = {}
+        self.key = (process.name, process.incarnation)
+        self.number = edge.open(self.key)
         self._process = process
-        self.number = edge.open(process.incarnation)
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See TickStreams."""
-        found = int(await remote(self._process, LOGS, "last_tick", self._process.incarnation, channel))
+        found = int(await remote(self._process, LOGS, "last_tick", self.key, channel))
         self.told[channel] = found
         return found
+
+    async def is_newest(self) -> bool:
+        """See TickStreams."""
+        return await is_alone()
 
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
         """See TickStreams."""
         self.under_way[channel] = ts
         try:
-            await remote(self._process, LOGS, "send_tick", self._process.incarnation, channel, ts)
+            await remote(self._process, LOGS, "send_tick", self.key, channel, ts)
         finally:
             del self.under_way[channel]
+
+
+class AskedStreams(StreamCalls):
+    """The same where a coordinator is followed while it runs: the log's answer comes by the network."""
+
+    async def is_newest(self) -> bool:
+        """See TickStreams."""
+        return bool(await remote(self._process, LOGS, "is_newest", self.key))
 
 
 class SourceLogs:
@@ -151,9 +189,9 @@ class SourceLogs:
 
     async def append(self, source: SourceId, number: int, ts: Timestamp) -> bool:
         """Append a message. Return whether the log has it."""
-        method, sender = ("append", source)
+        method, sender = "append", cast("SourceId | Key", source)
         if source == DDL_SOURCE:
-            method, sender = ("append_ddl", self._process.incarnation)
+            method, sender = ("append_ddl", (self._process.name, self._process.incarnation))
         try:
             await remote(self._process, LOGS, method, sender, self._channel_of(number), number, ts)
         except RpcError:

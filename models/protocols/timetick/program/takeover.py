@@ -1,5 +1,5 @@
 """The root coordinator over the logs and the session store that run in a cluster: it crashes while ticks and
-DDL messages are on their way, and another one takes over.
+DDL messages are on their way, or is followed while it runs, and another one takes over.
 
 Each step must be a step of ``tidemark.spec.timetick.variants.edges``, or change nothing of it.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +25,12 @@ from tidemark.models.protocols.common.oracle import (
     Pause,
 )
 from tidemark.models.protocols.sessions.ports import STORE
-from tidemark.models.protocols.timetick.ports import ROOT_COORD, Source, run_reports
+from tidemark.models.protocols.timetick.ports import (
+    ROOT_COORD,
+    Source,
+    run_reports,
+    wait_for_beginning,
+)
 from tidemark.models.protocols.timetick.program import (
     OTHERS,
     StubDdl,
@@ -35,6 +40,7 @@ from tidemark.models.protocols.timetick.program import (
 )
 from tidemark.models.protocols.timetick.program.edges import (
     LOGS,
+    AskedStreams,
     FencedSessions,
     LogEdge,
     SessionEdge,
@@ -43,26 +49,35 @@ from tidemark.models.protocols.timetick.program.edges import (
 )
 from tidemark.models.protocols.timetick.refinement import MessageView, SourceView, coordinator_view
 from tidemark.models.protocols.timetick.refinement.edges import (
-    CoordinatorsView,
     Edges,
     LifeView,
+    abstract_admission,
     abstract_edges,
+    coordinators_view,
 )
 from tidemark.models.refinement.program import Abstraction
 from tidemark.models.refinement.scenario import program
+from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
 SPECIFICATION = "tidemark.spec.timetick.variants.edges:OverTheEdges"
+OLDER = "tidemark.spec.timetick.variants.edges:OlderOverTheEdges"
+SUCCESSOR = "successor"
 
 
 class TakeoverScenario(TimeTickScenario):
-    """What happens. The session store numbers sessions as they come: there is at most one proxy."""
+    """What happens. The session store numbers sessions as they come: there is at most one proxy.
+
+    Attributes:
+        followed: another coordinator takes over while the first one runs, to which the proxy reports.
+    """
 
     proxies: int = 0
     crashes: int = 1
     protocol: str = SPECIFICATION
+    followed: bool = False
 
 
 @dataclass(eq=False)
@@ -76,33 +91,31 @@ class Life:
     sessions: SessionEdge
     ddl: Source
 
-    @property
-    def has_served(self) -> bool:
-        """It has taken over."""
-        return bool(self.coordinator.sync.entries)
-
     def view(self) -> LifeView:
         """The picture of it: of a dead one, as it was when it crashed."""
         reported, count = self.coordinator.reporting, len(self.coordinator.channels)
         promised = (0 if reported is None else reported.default,) * count
         return LifeView(
             number=self.streams.number,
+            alive=self.process.alive,
             told=tuple(sorted(self.streams.told.items())),
-            memory=coordinator_view(self.coordinator) if self.has_served else None,
+            memory=coordinator_view(self.coordinator) if self.coordinator.sync.entries else None,
             under_way=tuple(sorted(self.streams.under_way.items())),
             ddl=SourceView(self.ddl.view().messages, promised),
             listed=self.sessions.listed,
+            accepted=self.coordinator.sync.accepted,
         )
 
 
 class TakeoverProgram(TimeTickProgram):
     """A root coordinator that may crash, a proxy or none, the broker's logs, the session store."""
 
-    def __init__(self, scenario: TimeTickScenario) -> None:
+    def __init__(self, scenario: TakeoverScenario) -> None:
         super().__init__(scenario)
+        self.takeover = scenario
         self.lives: list[Life] = []
 
-    def mapping(self, scenario: TimeTickScenario) -> Abstraction:
+    def mapping(self, scenario: Any) -> Abstraction:
         """Return the refinement mapping."""
         return _abstraction(scenario)
 
@@ -110,10 +123,12 @@ class TakeoverProgram(TimeTickProgram):
         """Define the processes."""
         self.answers = Answers(world)
         self.store = FencedSessions(world, SqliteSessions)
-        self.edge = LogEdge(world, self.scenario.channels)
+        self.edge = LogEdge(world, self.scenario.channels, self._earlier)
         self.sources = {source: self._source(source) for source in self.scenario.ids}
         world.process(LOGS, self.edge.run, daemon=True)
         world.process(ROOT_COORD, self._coordinate, daemon=True)
+        if self.takeover.followed:
+            world.process(SUCCESSOR, self._succeed, daemon=True)
         for source in self.sources:
             run = functools.partial(self._run_proxy, source)
             world.process(f"proxy {source}", run, daemon=True, restarts=False)
@@ -129,18 +144,30 @@ class TakeoverProgram(TimeTickProgram):
         self.lives.append(life)
         process.serve("update_channel_time_tick", life.coordinator.update_channel_time_tick)
         await life.coordinator.start()
+        if self.takeover.followed and process.name == ROOT_COORD:
+            process.post(SUCCESSOR, "begin")
         for number in life.ddl.channel_of:
             if number not in life.ddl.messages:
                 process.spawn(self._write(process, life.ddl, number, "ddl.write"), f"ddl {number}")
         await life.coordinator.supervisor.wait_failed()
 
+    async def _succeed(self, process: Process) -> None:
+        await wait_for_beginning(process)
+        await self._coordinate(process)
+
+    def _earlier(self, number: int) -> Sequence[LifeView]:
+        """Those with a greater number that run."""
+        self.world.touch(reads=self.world.interner.bit(ROOT_COORD))
+        return [life.view() for life in self.lives if life.streams.number > number and life.process.alive]
+
     def _make_life(self, process: Process) -> Life:
-        scenario = self.scenario
+        scenario = self.takeover
         clock = CountedClock(
             process, {0.2: Pause("timer.ddl", scenario.ddl_reports), 0.3: Pause("timer.dummy", 0)}
         )
         ddl = self._source(DDL_SOURCE)
-        streams, sessions = StreamCalls(process, self.edge), SessionEdge(process, self.store)
+        make = AskedStreams if scenario.followed else StreamCalls
+        streams, sessions = make(process, self.edge), SessionEdge(process, self.store)
         coordinator = RootCoord(
             channels=scenario.channels,
             ports=RootCoordPorts(
@@ -185,40 +212,39 @@ class TakeoverProgram(TimeTickProgram):
         """A coordinator serves, and no complete round waits to be sent, or is being sent."""
         return super().undone(values) if values["up"] else "no coordinator serves"
 
+    def condition(self, name: str, event: Event) -> bool:
+        """The table's condition: the first coordinator runs, and was "followed"."""
+        assert name == "followed", name
+        del event
+        return bool(self.edge.followed)
+
     def observe(self) -> Observation:
         """Return what each part holds, under its name."""
-        found: dict[str, Hashable] = {
-            ROOT_COORD: self._lives(),
-            LOGS: self.edge.view(),
-            STORE: self.store.states(),
-            ANSWERS: self.answers.answered,
-        }
+        found: dict[str, Hashable] = {STORE: self.store.states(), ANSWERS: self.answers.answered}
+        if self.takeover.followed:
+            found[ROOT_COORD] = self._lives(ROOT_COORD), self.store.shut
+            found[SUCCESSOR] = self._lives(SUCCESSOR)
+            found[LOGS] = self.edge.view(), self.edge.followed, self.edge.has_admitted
+        else:
+            found[ROOT_COORD] = coordinators_view(self._lives(ROOT_COORD), shut=self.store.shut)
+            found[LOGS] = self.edge.view()
         for number, source in self.sources.items():
             found[f"proxy {number}"] = source.view()
         return found
 
-    def _lives(self) -> CoordinatorsView:
-        living = next((life.view() for life in self.lives if life.process.alive), None)
-        dead = [n for n, life in enumerate(self.lives) if not life.process.alive and life.has_served]
-        later = self.lives[dead[-1] + 1 :] if dead else self.lives
-        serving = {p for life in self.lives for p in life.coordinator.sync.accepted if p > 0}
-        return CoordinatorsView(
-            living=living,
-            before=self.lives[dead[-1]].view() if dead else None,
-            closed=tuple(sorted({channel for life in later for channel in life.streams.told})),
-            serving=tuple(sorted(serving)),
-            shut=self.store.shut,
-        )
+    def _lives(self, process: str) -> tuple[LifeView, ...]:
+        return tuple(life.view() for life in self.lives if life.process.name == process)
 
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
-        living = next((life for life in self.lives if life.process.alive), None)
-        memory: Hashable = None
-        if living is not None:
-            memory = (
-                memory_of(living.coordinator, living.clock),
-                tuple(living.coordinator.sender.last.items()),
+        memory = tuple(
+            (
+                memory_of(life.coordinator, life.clock),
+                tuple(life.coordinator.sender.last.items()),
             )
+            for life in self.lives
+            if life.process.alive
+        )
         return (
             tuple(self.observe().values()),
             memory,
@@ -231,29 +257,38 @@ class TakeoverProgram(TimeTickProgram):
 
 
 @functools.cache
-def _abstraction(scenario: TimeTickScenario) -> Abstraction:
+def _abstraction(scenario: TakeoverScenario) -> Abstraction:
     """A pure function of its arguments: it may outlive executions."""
     instance = scenario.instance()
     options = instance.spec.options
 
     def values(observation: Observation) -> Mapping[str, Any]:
         known: Any = observation
+        logs, coordinators = known[LOGS], known[ROOT_COORD]
+        if scenario.followed:
+            logs, followed, has_admitted = known[LOGS]
+            lives, shut = known[ROOT_COORD]
+            admitted = scenario.ids if has_admitted else ()
+            coordinators = coordinators_view(
+                (*lives, *known[SUCCESSOR]), shut=shut, followed=followed, admitted=admitted
+            )
         whole = Edges(
             issued=max(known[ANSWERS], default=0),
             channels=scenario.channels,
-            logs=known[LOGS],
-            coordinators=known[ROOT_COORD],
+            logs=logs,
+            coordinators=coordinators,
             proxies={source: known[f"proxy {source}"] for source in scenario.ids},
             sessions=known[STORE],
         )
-        return abstract_edges(
+        found = abstract_edges(
             whole,
             channel_of=scenario.channel_of or (0,),
             ticks_end=bool(options["TICKS_FENCED"]),
             ddl_ends=bool(options["DDL_FENCED"]),
         )
+        return found | abstract_admission(whole) if scenario.followed else found
 
-    sound = scenario.protocol == SPECIFICATION
+    sound = scenario.protocol in (SPECIFICATION, OLDER)
     return Abstraction(instance, values, ignored=("faults",), sound=sound)
 
 

@@ -39,24 +39,28 @@ Entries = tuple[EntryView, ...]
 class LifeView:
     """One incarnation of the coordinator.
 
-    number: as the logs know it. told: the last ticks of which it was told, by channel. memory: once it
-    serves. under_way: ticks of which it has heard nothing, by channel. listed: the sessions of its list.
+    number: as the logs know it. alive: its process lives. told: the last ticks of which it was told, by
+    channel. memory: once it serves. under_way: ticks of which it has heard nothing, by channel. listed: the
+    sessions of its list. accepted: proxies of which it has taken a report.
     """
 
     number: int
+    alive: bool
     told: tuple[tuple[str, int], ...]
     memory: CoordinatorView | None
     under_way: tuple[tuple[str, int], ...]
     ddl: SourceView
     listed: tuple[SourceId, ...]
+    accepted: tuple[SourceId, ...]
 
 
 @dataclass(frozen=True)
 class CoordinatorsView:
-    """The living incarnation, if one lives, and the last one that served and has crashed.
+    """The living incarnation, if one lives that was not followed, and the last one that served before: as it
+    was when it crashed or was followed.
 
     closed: channels whose logs have told a later one that they refuse that. shut: proxies of which one was
-    told that all logs refuse them.
+    told that all logs refuse them. admitted: proxies for which one was told that it is the newest.
     """
 
     living: LifeView | None
@@ -64,6 +68,30 @@ class CoordinatorsView:
     closed: tuple[str, ...]
     serving: tuple[SourceId, ...]
     shut: tuple[SourceId, ...]
+    admitted: tuple[SourceId, ...]
+
+
+def coordinators_view(
+    lives: Sequence[LifeView],
+    *,
+    shut: tuple[SourceId, ...],
+    followed: Sequence[LifeView] = (),
+    admitted: tuple[SourceId, ...] = (),
+) -> CoordinatorsView:
+    """Which incarnation is the coordinator, and which one was. ``followed``: as they were at that time."""
+    frozen = {life.number: life for life in followed}
+    seen = [replace(frozen.get(life.number, life), alive=True, accepted=()) for life in lives]
+    is_over = [not life.alive or life.number in frozen for life in lives]
+    before = [n for n, life in enumerate(seen) if is_over[n] and life.memory is not None]
+    later = lives[before[-1] + 1 :] if before else lives
+    return CoordinatorsView(
+        living=next((life for life, over in zip(seen, is_over, strict=True) if not over), None),
+        before=seen[before[-1]] if before else None,
+        closed=tuple(sorted({channel for life in later for channel, _ in life.told})),
+        serving=tuple(sorted({source for life in lives for source in life.accepted if source > 0})),
+        shut=shut,
+        admitted=admitted,
+    )
 
 
 @dataclass(frozen=True)
@@ -109,6 +137,15 @@ def abstract_edges(
         "seen": {c: told.get(name, 0) for c, name in every},
         "shut": {p: source in whole.coordinators.shut for p, source in enumerate((*proxies, DDL_SOURCE))},
         "listed": {p: source in listed for p, source in enumerate((*proxies, DDL_SOURCE))},
+    }
+
+
+def abstract_admission(whole: Edges) -> dict[str, Any]:
+    """What ``OlderOverTheEdges`` adds."""
+    order = enumerate((*sorted(whole.proxies), DDL_SOURCE))
+    return {
+        "older": whole.coordinators.before is not None,
+        "admits": {p: source in whole.coordinators.admitted for p, source in order},
     }
 
 
@@ -193,6 +230,7 @@ ENVIRONMENT = Environment(
         "stray": "the calls of the dead coordinator that were on their way: noted by the adapter",
         "closed, has_read, seen": "that a coordinator has its answer is noted by the adapter",
         "listed": "what its first transaction has read: noted there",
+        "older, admits": "that one was followed, and what the log has told it: noted by the adapter",
     },
 )
 """What is not read from the implementation, and why."""
