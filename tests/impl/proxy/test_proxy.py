@@ -85,13 +85,13 @@ async def test_ticks_and_reports_come_after_their_pauses_whatever_became_of_the_
     world.root_coord.known = False
     given = []
     for second in range(1, 13):
-        if second == 6:
+        if second == 7:
             world.root_coord.known = True
         await world.clock.advance(1)
         given.append((world.oracle.given, len(world.root_coord.reports), world.proxy.serving.is_set()))
     assert given == [
-        (0, 0, False), (0, 0, False), (0, 0, False), (1, 0, False), (1, 0, False), (2, 1, True),
-        (2, 1, True), (3, 1, True), (3, 2, True), (4, 2, True), (4, 2, True), (5, 3, True),
+        (0, 0, False), (0, 0, False), (0, 0, False), (1, 0, False), (1, 0, False), (2, 0, False),
+        (2, 0, False), (3, 0, False), (3, 1, True), (4, 1, True), (4, 1, True), (5, 2, True),
     ]  # fmt: skip
 
 
