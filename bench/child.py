@@ -1,7 +1,5 @@
 """The other end of ``tidemark.bench.process.in_fresh_process``: call one function, write down its sample."""
 
-from __future__ import annotations
-
 import json
 import resource
 import sys

@@ -1,7 +1,5 @@
 """The command ``python -m tidemark.bench``: options, and the exit status."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -2,8 +2,6 @@
 ``bench/flush-cp-13`` of this package.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

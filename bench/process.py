@@ -1,7 +1,5 @@
 """Fresh processes: for each repetition one, so that caches are alike and the peak memory is its own."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Programs small enough to be run in every order even without a reduction."""
 
-from __future__ import annotations
-
 from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario
 
 

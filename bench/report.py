@@ -1,7 +1,5 @@
 """The result as a table on the console, as JSON and as Markdown."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The command ``tidemark``, also as ``python -m tidemark.checks``: nothing that it started outlives it."""
 
-from __future__ import annotations
-
 import gc
 import signal
 import sys

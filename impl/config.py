@@ -1,7 +1,5 @@
 """Thresholds of the data node. The defaults are those of Milvus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.timestamp import MILLISECOND, Interval

@@ -1,7 +1,5 @@
 """Errors of the implementation. Each message names the offending value and what to do."""
 
-from __future__ import annotations
-
 
 class ImplementationError(Exception):
     """Base of every error that this package raises on purpose."""

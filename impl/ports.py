@@ -6,8 +6,6 @@ plain event loop the adapters are those of ``tidemark.impl.storage``, ``tidemark
 coroutine method.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Remote calls between parts of one process, with deadlines, and with the errors of a network."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Coroutine
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Edges of a plain event loop: real waiting, no preemption, and a supervisor for a node's tasks."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any

@@ -1,7 +1,5 @@
 """A lock whose waiter begins in a step of its own."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -5,8 +5,6 @@ rows and messages; only this module knows its layout. The type of a position say
 *means*: see ``tidemark.impl.types.Position``.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 LOGICAL_BITS = 18

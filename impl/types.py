@@ -5,8 +5,6 @@ end the packs, of checkpoints and of flush requests. All classes are frozen, exc
 process's note of a call in progress.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum

@@ -1,7 +1,5 @@
 """Whether a process that was started by a test, or by what it tests, has ended."""
 
-from __future__ import annotations
-
 import time
 
 import psutil

@@ -1,7 +1,5 @@
 """What the documents name exists: links, paths, modules, commands with their options, jobs of make."""
 
-from __future__ import annotations
-
 import importlib
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The glossary: names of the sources have one row each, rows resolve, ``impl/`` names its counterparts."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The rules of the house: where code is, what may import what, how long things are, how they are written."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

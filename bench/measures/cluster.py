@@ -1,7 +1,5 @@
 """A standalone cluster on this machine: two executors against one, and what a killed executor costs."""
 
-from __future__ import annotations
-
 import tempfile
 import threading
 import time

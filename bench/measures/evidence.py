@@ -1,7 +1,5 @@
 """Evidence: a log on Spark against one core and against other engines, monitors, client histories."""
 
-from __future__ import annotations
-
 import json
 import random
 import time

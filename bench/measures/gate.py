@@ -1,7 +1,5 @@
 """The gate from an empty build folder, and with nothing, or one action, changed since."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Does the rate hold when the table outgrows the caches?"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 

@@ -1,7 +1,5 @@
 """Executions of asyncio programs in every order of their steps, with and without reductions."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Mutants: how many are killed, and in how many seconds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The oracle itself: timestamps a second, one by one and in batches, and how often the window is saved."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import tempfile

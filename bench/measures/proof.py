@@ -1,7 +1,5 @@
 """Proof obligations: how many, how long, and is any left open?"""
 
-from __future__ import annotations
-
 from functools import partial
 
 from tidemark.bench.process import in_fresh_process

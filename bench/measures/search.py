@@ -1,7 +1,5 @@
 """States a second: the plain interpreter, the compiled kernel with one and two workers, Spark."""
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Iterator
 from functools import partial

@@ -1,7 +1,5 @@
 """How short the failing executions of the planted bugs become."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The search on Spark against the compiled kernel on as many cores; what a round and a state cost."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The compiled kernel against Spin's verifier, on the Promela exports of the same instances."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

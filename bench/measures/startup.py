@@ -1,7 +1,5 @@
 """From the command to the first state, with and without compiled code on disk."""
 
-from __future__ import annotations
-
 import tempfile
 import time
 

@@ -1,7 +1,5 @@
 """Two workers of the compiled kernel against two of TLC, on the TLA+ exports of the same instances."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -6,8 +6,6 @@ system does in several steps happens in one. It says something only in a variant
 which all claims hold with it, and a claim breaks without.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -6,8 +6,6 @@ environment by an entry that shows that it is needed. What is not known to be su
 green.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tidemark.checks.argument.graph import Argument, Reliance, Step, whole_argument

@@ -5,8 +5,6 @@ The table of all that must happen in the end: what is proved of it for any size,
 judged within bounds only, and why.
 """
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple

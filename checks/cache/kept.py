@@ -1,7 +1,5 @@
 """The gate's side of the cache: what is taken over before a run, what is kept after a judge, what is said."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -4,8 +4,6 @@ A verdict is taken over only if every part is the same: the entry and what it re
 the code, the libraries, the seed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

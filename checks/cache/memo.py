@@ -5,8 +5,6 @@ cannot be written costs only time. What is computed from files of this package a
 beside the package's compiled code, so that a new build folder does not begin with reading the whole package.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

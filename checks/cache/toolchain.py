@@ -1,7 +1,5 @@
 """Versions of Python and of the libraries, by the names under which they are imported."""
 
-from __future__ import annotations
-
 import platform
 import re
 import sys

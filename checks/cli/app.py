@@ -1,7 +1,5 @@
 """The command line ``tidemark``: commands, and the one place where an error becomes an exit status."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """``tidemark cross-check``: every instance of a tier against other model checkers, and a table."""
 
-from __future__ import annotations
-
 import fnmatch
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ Nothing is believed from a version number alone where a try is cheap: the solver
 compiles, Java is started, a file is written.
 """
 
-from __future__ import annotations
-
 import platform
 import re
 import shutil

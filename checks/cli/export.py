@@ -1,7 +1,5 @@
 """An instance in the language of another tool, or its states, or a run of it: ``tidemark export``."""
 
-from __future__ import annotations
-
 import sys
 from enum import StrEnum
 from pathlib import Path

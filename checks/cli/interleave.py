@@ -4,8 +4,6 @@ manifest, and Spark.
 Counts of executions depend on the reduction, so that only those of the final states stay pinned.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tidemark.checks.cli.options import named

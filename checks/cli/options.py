@@ -1,7 +1,5 @@
 """Options that several commands have, and the settings that they make."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 from contextvars import ContextVar

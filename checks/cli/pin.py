@@ -4,8 +4,6 @@ Every change is named. The command decides nothing: a review looks at the change
 texts of both sides that ``--against`` takes from version control.
 """
 
-from __future__ import annotations
-
 import os
 import tomllib
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence

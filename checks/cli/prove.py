@@ -1,7 +1,5 @@
 """The commands about proofs that are not part of the gate: bounded runs, longer induction, lemmas."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """The commands that judge: read the manifest, plan, run, show, write the files."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``tidemark show``: what the manifests, the specifications and the last run say; nothing is judged."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Collection, Sequence
 from pathlib import Path

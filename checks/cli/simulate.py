@@ -1,7 +1,5 @@
 """``tidemark simulate``: random walks through an instance of a manifest."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

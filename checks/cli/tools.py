@@ -1,7 +1,5 @@
 """The other commands: replay, report, compare, figures, show, doctor."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path

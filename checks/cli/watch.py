@@ -1,7 +1,5 @@
 """The command ``watch``: judge what a save touches, in fresh processes."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

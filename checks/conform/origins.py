@@ -5,8 +5,6 @@ A variable comes from a field if it has another value when the mapping is given 
 field's. A mapping may read more than is recorded: of most types the other value is the first that was read.
 """
 
-from __future__ import annotations
-
 import copy
 import importlib
 import random
@@ -127,7 +125,7 @@ def _name_of(kind: type) -> str:
     return next(one.__name__ for one in kind.__mro__ if _is_ours(one))
 
 
-_WALKS, _STEPS = 30, 120
+_WALKS, _STEPS = 200, 120
 
 
 @dataclass

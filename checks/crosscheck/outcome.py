@@ -1,7 +1,5 @@
 """What a model checker says about an instance: counts, and which claims it decided."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

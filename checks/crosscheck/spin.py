@@ -6,8 +6,6 @@ export states too: with several initial states the state before their choice is 
 breaks adds one transition; and nothing else. Write-only variables stay in the state (``spin -o2``).
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

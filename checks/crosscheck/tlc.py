@@ -6,8 +6,6 @@ TLC's conventions for the counts are ours. Witnesses are not asked for: TLC does
 nothing, and such a step may be a witness.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """For every claim of the protocols: can evidence judge it, by what, and if not, what is missing?"""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 

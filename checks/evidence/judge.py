@@ -1,7 +1,5 @@
 """From answers about evidence to verdicts: the one place where evidence meets the suite's own results."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 

@@ -5,8 +5,6 @@ in seconds from the first event. What is in time lies on the diagonal, a checkpo
 that comes behind its tick below the line of the ticks.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape

@@ -8,8 +8,6 @@ Does a search look at anything? Actions that never fire, guard conjuncts that ar
 that never change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass

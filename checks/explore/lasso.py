@@ -3,8 +3,6 @@
 The search, the replay of a token, a trace in ITF and the reproducer all ask here.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

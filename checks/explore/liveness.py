@@ -8,8 +8,6 @@ cut is disabled: steps that leave them, and steps with an argument beyond them (
 interpreter takes every lasso again, and decides about fairness itself.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass
 

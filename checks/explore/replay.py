@@ -5,8 +5,6 @@ Replay tokens of specification runs: which instance, which property, which steps
 ``run1.<base64 of a compressed list>.<check sum>``: fits on a command line, and a damaged one is noticed.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -1,7 +1,5 @@
 """Random walks through a bounded instance: refutes and reaches, and otherwise says that it only sampled."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.checks.explore.replay import replay_command

@@ -10,8 +10,6 @@ at the start and every step keeps it. No other claim is assumed. Such a claim ca
 is changed, never by how steps work together.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """One task is judged here, whichever process that is."""
 
-from __future__ import annotations
-
 import os
 import time
 import traceback

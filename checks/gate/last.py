@@ -4,8 +4,6 @@ A change that does not repair a failure is then known within a second. The verdi
 check is judged as if nothing were known.
 """
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """One run at a time in a build folder: two would overwrite each other's files."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -1,7 +1,5 @@
 """What the manifest pins, against what a judge reported: claim ids, counts, expected outcomes."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

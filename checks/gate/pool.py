@@ -4,8 +4,6 @@ The parent judges nothing: it hands out tasks, shows what the processes tell, an
 are forked where that is safe, after the imports and the traces that all of them need.
 """
 
-from __future__ import annotations
-
 import gc
 import os
 import signal

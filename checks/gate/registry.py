@@ -1,7 +1,5 @@
 """The judges by name. Each is imported when it first runs, so that no engine slows the others' start."""
 
-from __future__ import annotations
-
 from functools import cached_property
 from importlib import import_module
 

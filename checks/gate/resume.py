@@ -5,8 +5,6 @@ costs the same whether it is the first or the thousandth. A run goes on only if 
 that it judged.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Iterable

@@ -4,8 +4,6 @@ Each result is written to the journal as soon as it is there, so that a run that
 what it has found. The gate knows no judge by itself; it is given a registry.
 """
 
-from __future__ import annotations
-
 import signal
 import threading
 import time

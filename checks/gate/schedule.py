@@ -8,8 +8,6 @@ and can use several cores is *wide*: it runs alone, at the end, on the whole mac
 within the memory that was free at the start.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """What the user chose for a run."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What specifications and manifests say in words, for the report of a run."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Callable, Sequence
 from functools import partial

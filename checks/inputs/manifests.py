@@ -1,7 +1,5 @@
 """The manifests that a command reads."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``tidemark replay`` for a token of an implementation run: find its program, run it, show what happened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 

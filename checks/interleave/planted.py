@@ -1,7 +1,5 @@
 """The planted bugs of a manifest: programs that must fail, and an execution of each that does."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tidemark.checks.interleave.audits.audit import FOOTPRINTS

@@ -19,8 +19,6 @@ the simulation. Those of larger scopes are shared, as pytest says, and so are th
 calls that are used are those of plugins that run a test again.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import inspect

@@ -1,7 +1,5 @@
 """The judge ``interpreted``: exhaustive search by the plain interpreter, the meaning of the language."""
 
-from __future__ import annotations
-
 import time
 
 from tidemark.checks.explore.replay import replay_command

@@ -1,7 +1,5 @@
 """Does a claim notice that something is wrong? The baseline is looked at first, then each mutant."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace

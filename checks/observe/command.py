@@ -1,7 +1,5 @@
 """``tidemark observe SCENARIO``: run it, collect what it leaves behind, judge that."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path

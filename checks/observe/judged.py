@@ -1,7 +1,5 @@
 """The evidence of a run, judged and compared with what is expected of that scenario on that version."""
 
-from __future__ import annotations
-
 import time
 import tomllib
 from collections import Counter

@@ -1,7 +1,5 @@
 """Starts a run in a place of its own, shows its progress, and ends it whatever happens to us."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil

@@ -3,8 +3,6 @@
 The script behind it, ``checks/environment/milvus.sh``, unpacks with tidemark.checks.observe.inside.unpack .
 """
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Processes that end with us: each in a group of its own, killed as a group, and by the kernel if we die."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import json

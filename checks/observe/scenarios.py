@@ -1,7 +1,5 @@
 """The scenarios by name, and the plan of one run: everything that the supervisor has to know."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """The real server: its settings, its start and its health. Standalone, or a proxy beside it."""
 
-from __future__ import annotations
-
 import http.client
 import re
 import shutil

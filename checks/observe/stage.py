@@ -1,7 +1,5 @@
 """What the steps of a scenario are made of: servers, clients, faults; the record of what was done when."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

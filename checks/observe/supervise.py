@@ -5,8 +5,6 @@ usage: python -m tidemark.checks.observe.supervise PLAN.json
 It lives as long as its standard input: when the process that started it is gone, it ends everything.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """What manifests said at another revision: their protocols are taken from git and traced again."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """What the lock of verdicts says of an entry: judged anew, and locked if every verdict is as expected."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 

@@ -4,8 +4,6 @@ A change of a claim changes no count and perhaps no verdict; here it is red by n
 the lock is written anew and reviewed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.checks.verdicts.commands import check_command, pin_command

@@ -1,7 +1,5 @@
 """Is a claim that has changed weaker or stronger than it was? The prover tells, within a limit of work."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 from tidemark.models.symbolic.obligations import Fact, Obligation, closed

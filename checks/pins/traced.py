@@ -3,8 +3,6 @@
 It is run with the modules of another revision, so it uses few of them.
 """
 
-from __future__ import annotations
-
 import json
 import pickle
 import sys

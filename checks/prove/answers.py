@@ -7,8 +7,6 @@ may be assumed there changes nothing. The key of the file holds the code, the so
 that is no longer proved takes away what rests on it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

@@ -6,8 +6,6 @@ so that it does not
 owe anything to the bounds. Not finding one says nothing beyond the stated depth and bounds.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any

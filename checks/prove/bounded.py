@@ -1,7 +1,5 @@
 """Runs of bounded length over any number of elements, and induction over several steps."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 

@@ -1,7 +1,5 @@
 """Lemmas that a proof does not need: left out on a small instance first, then for any size."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 

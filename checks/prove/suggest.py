@@ -1,7 +1,5 @@
 """Lemmas for a proof that does not go through: found on a small instance, then proved for any size."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace

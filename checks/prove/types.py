@@ -4,8 +4,6 @@ A natural number that a run makes negative is an error of the protocol. If only 
 is shown once, with the number of claims that rest on it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 
 from tidemark.checks.prove.prover import SIZE as USUAL

@@ -1,7 +1,5 @@
 """Two runs of the gate beside each other: which verdicts are gone, new, or say something else."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping

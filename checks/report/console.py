@@ -1,7 +1,5 @@
 """The result of a run on the console: table, failures with their counterexamples, mutants, one sentence."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

@@ -4,8 +4,6 @@
 What is compared between runs (everything but ``measured``) is free of times, absolute paths and set order.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

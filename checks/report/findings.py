@@ -6,8 +6,6 @@ finding whole: its searches are run, and the shortest counterexamples are shown.
 in the report that a run of the gate writes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """A small instance as a state graph (DOT), and one run through it."""
 
-from __future__ import annotations
-
 from collections import deque
 
 from tidemark.checks.report.forms.trace_text import field_text

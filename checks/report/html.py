@@ -4,8 +4,6 @@
 the counterexamples that are expected. A page of runs is written again only if one of its runs is another.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """The table of a run as data: property x judge -> verdict, over how much. Console and page draw it."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass

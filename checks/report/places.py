@@ -4,8 +4,6 @@ A sample says little about its files; an entry that tries all of them does. What
 gate's full tier.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

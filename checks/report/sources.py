@@ -1,7 +1,5 @@
 """Sources beside a counterexample and on the page of a run, with the words of ``docs/sources.md``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 
 from tidemark.checks.verdicts.result import SourceNote, source_note

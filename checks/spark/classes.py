@@ -4,8 +4,6 @@
 minute and is part of building the environment. Without them, and with another Java, all works as before.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -4,8 +4,6 @@ Spark closes the socket of a worker that had nothing to do for a minute. On a so
 than of the network) the worker then fails to say goodbye, and prints a traceback of no meaning.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from pyspark import daemon

@@ -4,8 +4,6 @@ The order is JAVA_HOME, then the PATH, then the runtime of the Python package ``
 asked for its version; what cannot run Spark is passed over, and the reason is kept for the message.
 """
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import re

@@ -1,7 +1,5 @@
 """Where Spark runs: the address is read and tried before Spark starts, because Spark waits for minutes."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import re

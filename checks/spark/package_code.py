@@ -1,7 +1,5 @@
 """How executors get this project's code: by path on this machine, as an archive elsewhere."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import sysconfig

@@ -1,7 +1,5 @@
 """``tidemark step``: walk through an instance, or a counterexample, by hand or from a script."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import sys

@@ -1,7 +1,5 @@
 """A walk through an instance: the run so far, what is possible, and why the rest is not."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

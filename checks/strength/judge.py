@@ -21,8 +21,6 @@ without it. The fairness of an action matters if without it some liveness claim 
 the graphs of the instances that are named: one search, and a search for lassos for each part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Protocol

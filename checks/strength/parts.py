@@ -14,8 +14,6 @@ A weaker claim must let pass what the claim refuses: some wrong protocol breaks 
 stronger one must be refuted by a run of the protocol itself. If not, the part is idle: it says nothing.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

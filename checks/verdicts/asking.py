@@ -5,8 +5,6 @@ A judge that explores an implementation sees the specification only through what
 that leaves the specification out. They are taken over if the present specification gives the same replies.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Sequence
 from contextlib import suppress

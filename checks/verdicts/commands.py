@@ -5,8 +5,6 @@ shown and written gets these options from the ``Invocation``. A line can then be
 the same folder, and means the same check of the same manifest.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ The extras of this installation, and how it gets one that it lacks: from where i
 Never by its name alone, for which pip would ask a public index: what lies there under this name is not ours.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -4,8 +4,6 @@ This table is the only place where the numbers stand. Scripts and continuous int
 number, so that a missing tool can never be mistaken for an expected counterexample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from enum import IntEnum
 

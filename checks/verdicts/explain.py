@@ -5,8 +5,6 @@ judged (a protocol, an adapter, a program), the machine (a full disk, a folder t
 Tidemark itself.
 """
 
-from __future__ import annotations
-
 import errno
 from typing import NamedTuple
 

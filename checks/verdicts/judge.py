@@ -3,8 +3,6 @@
 ``verify`` looks judges up by name in a registry, so that the gate knows nothing about any of them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path

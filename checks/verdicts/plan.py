@@ -1,7 +1,5 @@
 """Which judge runs on which manifest entry: the tasks of a run, in order."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase

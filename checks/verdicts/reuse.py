@@ -1,7 +1,5 @@
 """What a judge may take over of its own earlier work, below the level of a whole verdict."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Texts on disk that are believed only if they are whole, and of the present format."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

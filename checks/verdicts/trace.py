@@ -1,7 +1,5 @@
 """From a run of an instance (as every engine has it: state tuples and steps) to a counterexample."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from collections import Counter

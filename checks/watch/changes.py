@@ -3,8 +3,6 @@
 Looking at a thousand files takes some milliseconds, and works on every file system, shared folders included.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """All physical channels of a cluster, for proxies, coordinator and readers."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

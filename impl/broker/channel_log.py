@@ -7,8 +7,6 @@ A writer is a source: a proxy's session, or one incarnation of the root coordina
 A fenced source appends no more; of coordinators the log takes the newest only.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Iterator, Sequence

@@ -7,8 +7,6 @@ are written in one transaction, so that no two sessions have one number.
 The revisions are those of etcd, which grow with every change of any key.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 from collections.abc import Sequence

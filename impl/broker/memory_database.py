@@ -1,7 +1,5 @@
 """Tables in memory, for sessions that need not outlive their process."""
 
-from __future__ import annotations
-
 import sqlite3
 from collections.abc import Sequence
 from typing import Any

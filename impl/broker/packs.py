@@ -1,7 +1,5 @@
 """Packs of one virtual channel for its data node: the packs of its consumer, as rows to store."""
 
-from __future__ import annotations
-
 from tidemark.impl.errors import LateRowError
 from tidemark.impl.stream.consumer import ChannelConsumer
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers

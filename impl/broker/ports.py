@@ -1,7 +1,5 @@
 """The physical channels for the store of the sessions."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from tidemark.impl.values.report import SourceId

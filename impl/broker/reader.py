@@ -1,7 +1,5 @@
 """The logs for another process, which follows their files."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import defaultdict
 from collections.abc import Sequence

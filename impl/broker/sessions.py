@@ -6,8 +6,6 @@ coordinator fences an ended session before it is forgotten; the file remembers i
 refuse the same sources.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path

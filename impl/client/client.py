@@ -1,7 +1,5 @@
 """The calls of a user's program: collections, inserts, deletes, reads with a consistency level, flushes."""
 
-from __future__ import annotations
-
 from collections.abc import AsyncIterator, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

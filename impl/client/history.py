@@ -3,8 +3,6 @@
 The form is that of ``tidemark evidence`` (docs/evidence.md). Keys are written as inclusive runs.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable

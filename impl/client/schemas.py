@@ -1,7 +1,5 @@
 """A client's schemas of collections, and its retry after a change."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 

@@ -1,7 +1,5 @@
 """The session of a client: the greatest timestamp of its writes and answers."""
 
-from __future__ import annotations
-
 from tidemark.impl.timestamp import ZERO, Timestamp
 
 

@@ -8,8 +8,6 @@ its standard input ends; it prints its port as JSON. So do ``query-node`` and ``
 process of its own over the files of a cluster.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import sys

@@ -1,7 +1,5 @@
 """A cluster, or a part of one, in a process of its own, which can be killed."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -1,7 +1,5 @@
 """The size and the pace of an embedded cluster."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.stream.config import DispatcherConfig

@@ -1,7 +1,5 @@
 """The directory of a cluster: its paths, and the lock that keeps a second process out."""
 
-from __future__ import annotations
-
 import fcntl
 import os
 from pathlib import Path

@@ -9,8 +9,6 @@ A strong read has to give these answers. So does a customized one that names the
 it. The others may be older; ``promises`` checks each answer.
 """
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The roles below all others: the oracle, that of ids, the logs and the sessions."""
 
-from __future__ import annotations
-
 from contextlib import AsyncExitStack
 from functools import partial
 

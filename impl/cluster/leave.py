@@ -3,8 +3,6 @@
 The form is that of docs/evidence.md; histories of clients already have theirs.
 """
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 Each prints its port as JSON when it serves, and ends when its standard input ends.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import sys

@@ -5,8 +5,6 @@ answer is exact: at its moments, which are at or above the guarantee, it has eve
 there and is not deleted again up to there, and no other. And the guarantee is the promise of the level.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from tidemark.impl.client.client import Result

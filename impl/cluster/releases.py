@@ -1,7 +1,5 @@
 """The released collections, in one SQLite file: a release outlives its process."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tidemark.impl.storage.transactions import Database, Schema, Transactions, connection_to

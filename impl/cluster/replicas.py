@@ -1,7 +1,5 @@
 """The query nodes of a cluster: all of them serve all collections."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The proxies of a cluster for clients, over a connection or as a plain call."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

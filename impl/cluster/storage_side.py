@@ -1,7 +1,5 @@
 """The storage side: the data coordinator with its metadata, the data node, segments and flushes."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """A client's flush of a collection: end its segments, then take the timestamp, then flush each channel."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

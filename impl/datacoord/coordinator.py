@@ -4,8 +4,6 @@ Records are replaced in memory after they were stored. One lock covers owner che
 memory, so that each answer is one change.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Calls to a data coordinator of the same process."""
 
-from __future__ import annotations
-
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.rpc import Calls
 from tidemark.impl.types import (

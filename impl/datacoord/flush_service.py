@@ -1,7 +1,5 @@
 """Carries a client's flush from request to confirmation: record, call the node, poll."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -12,8 +12,6 @@ not know of the drop may write a file at any time.
 A file of a compaction, without a term in its path, is kept until its channel is dropped.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Protocol

@@ -8,8 +8,6 @@ that no record names is no part of a segment.
 Objects of replaced records stay in the store: a query node may still read them.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Which growing segment a row goes to, and which segments end with a flush."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 

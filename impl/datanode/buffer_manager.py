@@ -1,7 +1,5 @@
 """The write buffers of a node by channel, and the calls for them: flush, checkpoint, acknowledgement."""
 
-from __future__ import annotations
-
 from tidemark.impl.datanode.policies import MemoryPressure
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer

@@ -5,8 +5,6 @@ lock ``_round`` makes their rounds exclude each other, like the single goroutine
 deletes a task that another one is sending.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """One data node: the parts put together, the channels that it serves, and the calls that it answers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial

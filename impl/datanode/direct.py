@@ -1,7 +1,5 @@
 """Calls to a data node of the same process."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.impl.datanode.data_node import DataNode

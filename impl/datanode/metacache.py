@@ -1,7 +1,5 @@
 """The data node's cache of segment metadata for one channel."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The pipeline of one virtual channel: filter, buffer, sync, time tick, one pack after the other."""
 
-from __future__ import annotations
-
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.time_tick_node import TimeTickNode
 from tidemark.impl.datanode.write_buffer import WriteBuffer

@@ -4,8 +4,6 @@ A policy is a pure question about one segment. The write buffer asks it for each
 once more at the moment of the yield, because other work may have run in between.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

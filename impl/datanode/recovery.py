@@ -1,7 +1,5 @@
 """The recovery filter: drops replayed rows that its predecessor had stored beyond the checkpoint."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ A task's place in its segment's queue is taken when it is submitted, not when it
 same segment thus never records its position before an earlier one has recorded its rows.
 """
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Hashable
 from functools import partial

@@ -1,7 +1,5 @@
 """The last node of a channel's pipeline: after each pack it decides whether to report the checkpoint."""
 
-from __future__ import annotations
-
 from tidemark.impl.datanode.buffer_manager import BufferManager
 from tidemark.impl.datanode.checkpoint_updater import CheckpointTask, CheckpointUpdater
 from tidemark.impl.ports import Preemption

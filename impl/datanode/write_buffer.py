@@ -4,8 +4,6 @@ No lock is held over an await. Each method without ``async`` is one atomic secti
 a reader always sees a row as buffered or in flight.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """The calls of clients to one proxy, local or over the network."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from functools import partial

@@ -1,7 +1,5 @@
 """Keeps one proxy running: its session, the renewal, and a new proxy under a new session when that ends."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from functools import partial

@@ -5,8 +5,6 @@ none. If the fetch fails, all callers that wait at that time get the error, and 
 time-out.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 from functools import partial

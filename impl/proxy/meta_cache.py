@@ -1,7 +1,5 @@
 """A proxy's cache of the metadata of collections."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field, replace
 from typing import Protocol

@@ -1,7 +1,5 @@
 """One page of an iterator: its rows and moments (facts 6.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 

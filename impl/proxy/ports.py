@@ -3,8 +3,6 @@
 As in ``tidemark.impl.ports``, an explorer's adapters suspend the caller in every coroutine method.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """One proxy: the parts put together, its loops, and the call that clients make."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

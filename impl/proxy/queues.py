@@ -4,8 +4,6 @@ The work of a task belongs to the proxy, not to its caller: a cancelled caller l
 any other. Each caller is answered once: with the outcome, or with the reason why the task was not begun.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from enum import Enum

@@ -1,7 +1,5 @@
 """The proxy's read path: guarantee, choice of replicas, reduction to one answer (facts 6.2)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ A timestamp may leave the statistics only when no message with it can be appende
 answer is late is therefore settled before its task is popped; the client does not wait for that.
 """
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 

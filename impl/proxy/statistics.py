@@ -3,8 +3,6 @@
 The original looks at all of them for the least one; a heap finds it in logarithmic time.
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Iterable
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ snapshot falls between allocation and entry, tasks enter in the order of their t
 before it has entered (facts 3.1).
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 

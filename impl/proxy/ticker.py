@@ -4,8 +4,6 @@ The order matters: the timestamp ``now`` first, the snapshot after it. A task th
 has a timestamp above ``now`` (facts 3.3; hazard 24).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Inserts and deletes as tasks: one message for each physical channel, made when it is first sent."""
 
-from __future__ import annotations
-
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence

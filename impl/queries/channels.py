@@ -3,8 +3,6 @@
 They are not stored: a client repeats a request whose proxy has ended, and a new node reads from then on.
 """
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

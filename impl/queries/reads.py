@@ -1,7 +1,5 @@
 """Reads over channels: the requests of proxies, and the answers of query nodes (seed 004, 6.2 and 6.6.1)."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass

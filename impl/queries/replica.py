@@ -1,7 +1,5 @@
 """A query node's part of one collection, and its answers to requests."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from typing import Protocol

@@ -1,7 +1,5 @@
 """A proxy's requests over channels: written, then waiting until each shard has answered."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The streams of a proxy for queries: made, removed, and closed when no request uses them any more."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine

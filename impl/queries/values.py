@@ -1,7 +1,5 @@
 """Messages of a collection's channels, and the edges of the proxy's side."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """Thresholds of the query node, with the defaults of Milvus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.timestamp import MILLISECOND, Interval

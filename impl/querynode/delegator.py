@@ -1,7 +1,5 @@
 """One channel at one replica: its segments, its deletes, its service time, and its reads."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterable
 

@@ -1,7 +1,5 @@
 """The deletes of a channel that later loads may need (facts 6.1; B34, B35, B37)."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager

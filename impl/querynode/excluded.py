@@ -1,7 +1,5 @@
 """Messages that the pipeline leaves out: loaded binlogs hold them (facts 6.1: excluded timestamps)."""
 
-from __future__ import annotations
-
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import SegmentId
 

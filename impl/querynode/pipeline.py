@@ -1,7 +1,5 @@
 """The pipeline of one channel at a query node: filter, insert, delete, service time, pack after pack."""
 
-from __future__ import annotations
-
 from tidemark.impl.ports import Preemption
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.stream.packs import PackSource, StreamPack

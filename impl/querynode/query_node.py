@@ -1,7 +1,5 @@
 """One query node: its channels and calls."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """A query node in another process: its answers, and a proxy's calls."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable
 

@@ -1,7 +1,5 @@
 """Segments at a query node: rows and deletes with their timestamps, and the visible rows of a moment."""
 
-from __future__ import annotations
-
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
 

@@ -1,7 +1,5 @@
 """The service time of a channel at one replica (tSafe), and the reads that wait for it (facts 6.1)."""
 
-from __future__ import annotations
-
 import asyncio
 
 from tidemark.impl.errors import LagTooLargeError, ReplicaClosedError, ServiceTimeStalledError

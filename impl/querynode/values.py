@@ -1,7 +1,5 @@
 """Values of the query node: descriptions, requests, answers."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

@@ -1,7 +1,5 @@
 """Collections: creation, changes, end."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import replace

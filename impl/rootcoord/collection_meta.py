@@ -1,7 +1,5 @@
 """The versions of collections, and their invalidation at every proxy."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable
 from dataclasses import dataclass, field, replace

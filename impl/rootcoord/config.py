@@ -1,7 +1,5 @@
 """Thresholds of the root coordinator's time tick, with the defaults of Milvus."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """DDL messages of background work, such as the removal of dropped collections: one at a time."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

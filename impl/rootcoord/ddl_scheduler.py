@@ -1,7 +1,5 @@
 """The scheduler of DDL tasks: timestamps, and the least one below which all tasks are finished."""
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field

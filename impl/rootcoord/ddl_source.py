@@ -1,7 +1,5 @@
 """The coordinator as a source of messages: DDL tasks of clients, and those of background work."""
 
-from __future__ import annotations
-
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.ddl_lock_manager import DdlTsLockManager
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler

@@ -1,7 +1,5 @@
 """Remote calls between a root coordinator and proxies of the same process."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 
 from tidemark.impl.proxy.meta_cache import MetaCache

@@ -4,8 +4,6 @@ Ids are unique as timestamps are: the end of the window is in the store before a
 the next leader begins above it. The oracle of ids has a window and a leader key of its own (seed 004, 6.0).
 """
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from tidemark.impl.errors import NoTimestampError, NotLeaderError, RpcError

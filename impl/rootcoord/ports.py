@@ -1,7 +1,5 @@
 """The edges of the root coordinator: DDL, the session store and the streams that carry ticks."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Protocol

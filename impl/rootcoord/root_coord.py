@@ -1,7 +1,5 @@
 """The root coordinator's part of the time tick: its components and loops."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.impl.errors import RpcError

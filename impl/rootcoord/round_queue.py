@@ -1,7 +1,5 @@
 """Complete rounds on their way from the synchroniser to the sender."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Follows the sessions of proxies in the session store."""
 
-from __future__ import annotations
-
 from tidemark.impl.errors import WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionStore
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync

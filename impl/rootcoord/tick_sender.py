@@ -1,7 +1,5 @@
 """Sends the ticks of one round after another to the channels."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

@@ -4,8 +4,6 @@ A round is complete when no known session is without a report. A round that find
 without loss: the next one is newer (hazard 29).
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from tidemark.impl.errors import FollowedError, UnknownSessionError

@@ -4,8 +4,6 @@ Numbers of 64 bits travel as text, bytes in base 64. Every failure is a StoreErr
 have been made or not.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import http.client

@@ -6,8 +6,6 @@ transaction too, on the condition that the key is still that of this term: Milvu
 that of numbers.
 """
 
-from __future__ import annotations
-
 import math
 
 from tidemark.impl.errors import CorruptDataError, NotLeaderError, StoreError

@@ -1,7 +1,5 @@
 """A private etcd server on this machine: for tests, the demonstration and measurements."""
 
-from __future__ import annotations
-
 import http.client
 import os
 import platform

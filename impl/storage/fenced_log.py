@@ -8,8 +8,6 @@ A failed append may be in the file. From then on the log refuses every append, u
 files.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Sequence

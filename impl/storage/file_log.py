@@ -4,8 +4,6 @@ A line begins with the checksum of the rest. Each append is forced to the disk b
 a crash damages the last line only: readers ignore it, and the next writer cuts it off.
 """
 
-from __future__ import annotations
-
 import asyncio
 import json
 import zlib

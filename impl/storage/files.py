@@ -4,8 +4,6 @@ The adapters in this folder never call ``os`` themselves: other ``Files`` see ev
 data that was not forced to the disk.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import Callable

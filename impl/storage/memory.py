@@ -1,7 +1,5 @@
 """Stores and a log in memory, for tests and for runs that need no durability."""
 
-from __future__ import annotations
-
 import asyncio
 from bisect import bisect_right
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The oracle's window and leader key in memory, for tests and for runs that need no durability."""
 
-from __future__ import annotations
-
 import asyncio
 
 from tidemark.impl.errors import NotLeaderError

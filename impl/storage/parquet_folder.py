@@ -3,8 +3,6 @@
 A deletion is not forced to the disk: a file that returns after a power failure is found again.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tidemark.impl.errors import StoreError

@@ -5,8 +5,6 @@ and renamed, and the directory is forced to the disk as well. Each put has an un
 that two puts of one path write different files.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Sequence
 from itertools import count

@@ -1,7 +1,5 @@
 """The root coordinator's catalogue in one SQLite file: collections, and reserved numbers."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The coordinator's metadata in SQLite: write-ahead journal, synchronous, one transaction a change."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

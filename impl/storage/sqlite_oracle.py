@@ -5,8 +5,6 @@ share, counts the leases. After a restart of the machine that clock begins anew:
 from the future has ended.
 """
 
-from __future__ import annotations
-
 import asyncio
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The stored state of a streaming node in one SQLite file: messages by place, and both checkpoints."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Sequence
 from pathlib import Path

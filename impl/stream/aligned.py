@@ -4,8 +4,6 @@ Unlike the original it reads its channels in turn, an entry at a time, and not a
 tick of each, so waiting for one of them delays no pack. The size of a pursuit is counted in messages.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 from contextlib import suppress

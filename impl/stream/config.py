@@ -1,7 +1,5 @@
 """Configuration of consumers and dispatchers."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -3,8 +3,6 @@
 Unlike in the original, the first pack after a seek begins at the position's timestamp, not at 0.
 """
 
-from __future__ import annotations
-
 from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
 from tidemark.impl.stream.reader import ChannelReader, each_once
 from tidemark.impl.timestamp import Timestamp

@@ -1,7 +1,5 @@
 """The dispatchers of a physical channel: one for most of its virtual channels, one for each that lags."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import ClassVar

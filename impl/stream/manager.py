@@ -4,8 +4,6 @@ Unlike the original, the manager looks at each change, and not every 0.1 s. It h
 it takes one step at a time, and decides it by the present state.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

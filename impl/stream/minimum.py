@@ -4,8 +4,6 @@ No version of Milvus has it: there the channels of a stream must come to equal t
 reads one channel. Here a pack ends at the smallest of the last ticks. Every channel has been read beyond it.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from tidemark.impl.stream.aligned import AlignedConsumer

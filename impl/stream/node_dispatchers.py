@@ -1,7 +1,5 @@
 """The dispatchers of one node: a manager for each physical channel with virtual ones that it serves."""
 
-from __future__ import annotations
-
 from tidemark.impl.ports import Preemption
 from tidemark.impl.runtime import Supervisor
 from tidemark.impl.stream.config import DispatcherConfig

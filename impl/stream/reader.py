@@ -1,7 +1,5 @@
 """One channel for a consumer: its entries, skipped messages, and messages that wait for their pack."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Iterable
 

@@ -1,7 +1,5 @@
 """The virtual channels that take packs from the dispatchers of a physical channel."""
 
-from __future__ import annotations
-
 import asyncio
 from collections import deque
 from collections.abc import Callable

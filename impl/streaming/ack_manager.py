@@ -4,8 +4,6 @@ Appends end in any order. A tick may promise the acknowledged prefix: the greate
 below every append that is not acknowledged.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 from tidemark.impl.errors import TermClosedError

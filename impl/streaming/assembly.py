@@ -1,7 +1,5 @@
 """Assembles the transactions of a log: bodies are kept back until their commit is read."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import NamedTuple
 

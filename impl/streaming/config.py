@@ -1,7 +1,5 @@
 """Thresholds of a streaming node."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

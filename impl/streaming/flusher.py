@@ -1,7 +1,5 @@
 """The flusher: it reads the log, stores the messages, and moves its checkpoint behind them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Collection
 

@@ -1,7 +1,5 @@
 """A streaming node with one channel: it opens the log, serves appends, and opens it again after a close."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 

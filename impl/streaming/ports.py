@@ -1,7 +1,5 @@
 """The edges of a streaming node: its log, the object storage, its own records."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol

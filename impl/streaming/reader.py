@@ -3,8 +3,6 @@
 A transaction comes with the timestamp of its commit, whole or not at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tidemark.impl.stream.consumer import ChannelConsumer

@@ -1,7 +1,5 @@
 """The recovery storage: the node's records of its log, the part still needed, and the start."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Sequence
 

@@ -1,7 +1,5 @@
 """One term of a channel's log, from its opening to its close: appends, ticks, and the flusher."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 

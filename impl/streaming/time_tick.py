@@ -1,7 +1,5 @@
 """The time tick operator: from time to time it writes the acknowledged prefix into the log."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable
 
 from tidemark.impl.errors import RpcError

@@ -4,8 +4,6 @@ A transaction is a begin, bodies, and a commit or a rollback, each a message wit
 its own; ticks may come between. Its number is the timestamp of its begin.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any

@@ -4,8 +4,6 @@ The log is the truth: a term finds the open ones in it. Ticks are the clock. An 
 would leave it out, or deliver it in part.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 

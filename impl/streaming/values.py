@@ -1,7 +1,5 @@
 """The contents of a streaming node's log, and the states of an append."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from enum import Enum
 

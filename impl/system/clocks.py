@@ -1,7 +1,5 @@
 """The clocks of the machine: the one that may jump, and the one that only runs forward."""
 
-from __future__ import annotations
-
 import time
 
 from tidemark.impl.timestamp import Timestamp, compose, milliseconds

@@ -1,7 +1,5 @@
 """The ends of this package's commands: by their result, by a message, or by a signal."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import sys

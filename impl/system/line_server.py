@@ -1,7 +1,5 @@
 """Answers calls of other processes: one line of JSON a request, in any order."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from collections.abc import Awaitable, Callable

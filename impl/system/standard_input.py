@@ -1,7 +1,5 @@
 """The end of a process's standard input, by which a parent ends its child."""
 
-from __future__ import annotations
-
 import asyncio
 import sys
 import threading

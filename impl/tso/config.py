@@ -1,7 +1,5 @@
 """Constants of the oracle. The defaults are those of Milvus (facts 2; the lease is that of 2.6)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS

@@ -1,7 +1,5 @@
 """The oracle for callers in its own process."""
 
-from __future__ import annotations
-
 from tidemark.impl.errors import NoTimestampError, NotLeaderError, RpcError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.tso.server import OracleServer

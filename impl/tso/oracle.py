@@ -5,8 +5,6 @@ replaced as a whole: calls that have loaded the old one still count in it, so th
 twice (seed 002, facts 2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum

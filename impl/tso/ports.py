@@ -1,7 +1,5 @@
 """The edges of the oracle: clocks, and the store that holds the window and the leader key."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Protocol
 

@@ -4,8 +4,6 @@ A process serves one term at most and restarts to lead again, so that no state o
 (B4).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A term of leadership as the leader itself sees it: it ends before the lease does."""
 
-from __future__ import annotations
-
 from tidemark.impl.errors import NotLeaderError
 from tidemark.impl.tso.ports import Leadership, SteadyClock
 

@@ -1,7 +1,5 @@
 """The metadata of a collection, as the root coordinator gives them to proxies and stores."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.timestamp import ZERO, Timestamp

@@ -1,7 +1,5 @@
 """The consistency levels of reads."""
 
-from __future__ import annotations
-
 from enum import Enum
 
 

@@ -1,7 +1,5 @@
 """A log for its readers."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Protocol
 

@@ -1,7 +1,5 @@
 """Messages in the log of a physical channel: rows, deletes, DDL messages, ticks; and their form as JSON."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from typing import Any

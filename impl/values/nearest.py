@@ -4,8 +4,6 @@ Rows have no vectors here: the key gives the distance. The rest of a search is a
 it may show, where its answer is cut, and how the answers of shards are reduced to one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The timestamp oracle for its callers."""
 
-from __future__ import annotations
-
 from typing import Protocol
 
 from tidemark.impl.timestamp import Timestamp

@@ -1,7 +1,5 @@
 """Reports of sources of messages to the root coordinator: the greatest allowed tick of each channel."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from tidemark.impl.timestamp import Timestamp

@@ -1,7 +1,5 @@
 """The command: a quick run works; differing counts fail; files are written; the gate is measured."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

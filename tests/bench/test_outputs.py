@@ -1,7 +1,5 @@
 """What is read from the output of TLC and of Spin, and when it counts for nothing."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.bench.instances import subject

@@ -1,7 +1,5 @@
 """Fresh processes: their sample, their memory, and what happens when they crash or are late."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

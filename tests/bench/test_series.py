@@ -1,7 +1,5 @@
 """Ratios, spreads, goals and differing counts, on sides that only pretend to run."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from functools import partial

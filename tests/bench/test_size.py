@@ -1,7 +1,5 @@
 """The repository does not grow: what is counted, and the bounds that hold; the rules of the benchmarks."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What these tests share: a clock that is wound by hand, scripted preemption and edges."""
 
-from __future__ import annotations
-
 import asyncio
 import gc
 import re

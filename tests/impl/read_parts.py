@@ -1,7 +1,5 @@
 """What the tests of the read side share: a log in memory, and messages in few words."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Sequence
 

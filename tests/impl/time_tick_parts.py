@@ -1,7 +1,5 @@
 """What the tests of the proxy share: an oracle, logs and a root coordinator that are moved by hand."""
 
-from __future__ import annotations
-
 import asyncio
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Public models have the counts that are known of them, and peers those of other tools; Spin agrees."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 from typing import Any

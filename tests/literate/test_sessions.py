@@ -6,8 +6,6 @@ A block ``python file=NAME`` (or toml) writes a file; ``file=NAME replace`` repl
 any lines, within a line for any text.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

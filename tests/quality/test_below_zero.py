@@ -1,7 +1,5 @@
 """A natural number that a step makes negative is an error of the protocol, in each engine the same one."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from dataclasses import replace

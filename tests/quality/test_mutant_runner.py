@@ -1,7 +1,5 @@
 """Faults planted in the runner of the implementation's mutants itself: each must turn the gate red."""
 
-from __future__ import annotations
-
 from contextlib import nullcontext
 from dataclasses import replace
 

@@ -4,8 +4,6 @@ Every role runs in one event loop, and each step is noted in the section that ma
 real one. There is one physical channel, so that a report is one number.
 """
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """``tidemark spark``: searches that outgrow a core, their history, and what a cluster gets."""
 
-from __future__ import annotations
-
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated

@@ -1,7 +1,5 @@
 """The commands ``sweep``, ``swarm`` (searches and random walks as Spark tasks), ``size``."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace

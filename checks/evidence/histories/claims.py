@@ -1,7 +1,5 @@
 """What is promised to a client, level by level. These are no claims of a protocol, but of the system."""
 
-from __future__ import annotations
-
 CLAIMS: dict[str, str] = {
     "history.strong": "A Strong read has every row acknowledged before it began, and none whose delete was.",
     "history.session": "A Session read has what its own process wrote before, and not what it deleted.",

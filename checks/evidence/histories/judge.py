@@ -16,8 +16,6 @@ there if a delete is due that came after every insert and upsert, or if none of 
 The reads of a level are judged many at a time: each pair of a read and a cell is an element of a few columns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property

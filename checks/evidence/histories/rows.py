@@ -8,8 +8,6 @@ either order; one that was not acknowledged, at any time after its start, or nev
 All questions are asked of whole columns: each is the greatest value among the writes of a cell before a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property

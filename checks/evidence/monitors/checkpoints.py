@@ -1,7 +1,5 @@
 """Channel checkpoints: in the store, in log lines, at recovery, and how far they lag."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -11,8 +11,6 @@ a moment earlier. So until a row comes that is younger than a second, a fetch is
 and not by what was flushed.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_left
 from collections.abc import Iterable
 from typing import Any, ClassVar, NamedTuple

@@ -1,7 +1,5 @@
 """The oracle, seen from its store and its log lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

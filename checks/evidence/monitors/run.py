@@ -1,7 +1,5 @@
 """All monitors over an event table, and what gaps in the evidence make of their answers."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Segments and binlogs: in the store, in log lines, and against the broker's rows."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable
 from typing import Any

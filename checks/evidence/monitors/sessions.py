@@ -1,7 +1,5 @@
 """Sessions and leases: in the store, and as the root coordinator sees them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ticks and the watermark, message by message as they stand in the broker's log."""
 
-from __future__ import annotations
-
 import re
 from bisect import bisect_left
 from collections.abc import Iterable

@@ -1,7 +1,5 @@
 """The broker's messages: RocksMQ's own RocksDB, or messages written down as ndjson."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import tempfile

@@ -4,8 +4,6 @@ What is decoded: the oracle's windows, channel checkpoints, segments, binlogs, s
 channel owners. Everything has one total order: the revision.
 """
 
-from __future__ import annotations
-
 import base64
 import binascii
 import json

@@ -6,8 +6,6 @@ A file begins with a line that names the protocol; every other line is one step,
 a loss shows.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal

@@ -9,8 +9,6 @@ Source of the format: the zap text encoder of Milvus. A name or value is quoted 
 ``\ " [ ] =``, and then escaped as in JSON; times and durations are written raw although they hold blanks.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The wire format of protocol buffers, as far as the store's values and the broker's messages need it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 Value = int | bytes

@@ -9,8 +9,6 @@ Docker compose, kubectl and stern name a container, ``grep -H`` a file, journald
 Times, line numbers and the names of output streams differ from line to line of one writer, and name nobody.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re

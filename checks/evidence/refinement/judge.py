@@ -7,8 +7,6 @@ event of each file (with every value of the parameters that were not observed) a
 events, the hidden actions. Each candidate is visited once; how many there were is reported.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ lists under ``ranks`` (timestamps) are replaced by their rank among all that app
 and makes the instance small; 0 stays 0.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

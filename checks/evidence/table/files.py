@@ -1,7 +1,5 @@
 """Which files are evidence, of which sort, and what is wrong with the others. The content decides."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@ Spark writes the offset of every batch into its checkpoint, so that a query that
 on where it was. A line is read when its end has been written.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """The kinds of event, with what their columns mean. A reader makes no other kinds; a test sees to it."""
 
-from __future__ import annotations
-
 KINDS: dict[str, str] = {
     # log lines
     "server.start": "a process starts",

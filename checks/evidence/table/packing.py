@@ -1,7 +1,5 @@
 """How the bytes of a file become text: compressed, in UTF-16, in an archive, or through a pipe."""
 
-from __future__ import annotations
-
 import bz2
 import codecs
 import gzip

@@ -4,8 +4,6 @@
 batches a block at a time.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 

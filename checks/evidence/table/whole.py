@@ -1,7 +1,5 @@
 """Is the evidence whole, and of one system? Gaps in what is numbered, clusters that were mixed, versions."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass

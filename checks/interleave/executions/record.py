@@ -1,7 +1,5 @@
 """One execution as it was recorded: its steps, its end, what it found."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 from enum import StrEnum

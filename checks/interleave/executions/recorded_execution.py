@@ -1,7 +1,5 @@
 """A recorded execution as a counterexample: what happened, and how the abstract state changed."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable

@@ -2,8 +2,6 @@
 being made short: that is for the reader of one verdict, and costs more than all the rest here.
 """
 
-from __future__ import annotations
-
 import traceback
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Tests of pytest as a host: they try mutants of code that no specification describes."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterable, Iterator
 from contextlib import chdir, contextmanager, redirect_stderr, redirect_stdout

@@ -7,8 +7,6 @@ The bundles of a run. One that an earlier run has written of the same verdict, a
 since, is not written again: a run in which nothing has changed would mostly write hundreds of them.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

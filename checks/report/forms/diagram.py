@@ -6,8 +6,6 @@ A step of the implementation names its process, and a message by a label such as
 store.write``. A step of a specification names the nodes among its parameters (``Step.lanes``).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from html import escape

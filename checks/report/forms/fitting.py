@@ -1,7 +1,5 @@
 """Tables that are wider than the terminal: split by columns, never cut off."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from rich.table import Column, Table

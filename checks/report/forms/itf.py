@@ -1,7 +1,5 @@
 """Counterexamples in the Informal Trace Format (Apalache, architecture decision record 015)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from pydantic_core import to_json

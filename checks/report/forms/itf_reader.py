@@ -6,8 +6,6 @@ leads from one state to the next will do. Numbers may be plain or ``#bigint``; f
 adds.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

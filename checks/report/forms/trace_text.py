@@ -1,7 +1,5 @@
 """A counterexample as text: what changed at each step, and what failed."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 from tidemark.checks.verdicts.counterexample import Change, Counterexample, Shape, Value, index_text, show

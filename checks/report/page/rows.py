@@ -1,7 +1,5 @@
 """The table of the page: a section a protocol, in it the rows by kind of property."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

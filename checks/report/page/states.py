@@ -1,7 +1,5 @@
 """The graph of a small state space as SVG: states in columns by their distance from an initial state."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """What a distributed search will cost, said before it starts: also when one core would be faster."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import time

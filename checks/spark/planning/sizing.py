@@ -4,8 +4,6 @@ Everything is derived from the rounds of a search that was run, as its history h
 latency + cost x states, bytes are taken as they were. The rest is arithmetic on the layout of the files.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass

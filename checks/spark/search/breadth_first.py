@@ -6,8 +6,6 @@ The logs keep states only. The parent of a state of round k is found by expandin
 a shortest counterexample costs about as much as the search up to its depth, and no memory.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace

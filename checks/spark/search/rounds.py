@@ -4,8 +4,6 @@ others sent.
 They know nothing of Spark. The driver calls them for small levels; Spark tasks call them for large ones.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ temporary name and renamed, so that a reader sees a whole file or none, and a ta
 same content in the same place again.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

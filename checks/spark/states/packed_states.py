@@ -6,8 +6,6 @@ which makes sorting by buckets and searching by leaps cheap. Runs are immutable,
 read the same file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

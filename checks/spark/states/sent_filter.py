@@ -7,8 +7,6 @@ the present round it may drop only what the same attempt has sent: another attem
 been lost with all that it sent.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -6,8 +6,6 @@ missing, and any set of logs and runs that covers the rounds gives the same answ
 which worker, or which machine with the same file system, does the next round of a partition.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Open addressing; a row of zeros is an empty slot, and the state of zeros is reme
 order of the digests, so that a run is entered, and a table filled from another, from one end to the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -7,8 +7,6 @@ twice). Then, and when there is no room for it, the owner looks through the runs
 same answer.
 """
 
-from __future__ import annotations
-
 import fcntl
 import mmap
 import os

@@ -2,8 +2,6 @@
 may die between. What must be so is that of ``program``, and of ``meta.real_catalog``.
 """
 
-from __future__ import annotations
-
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.models.protocols.aliases.program import AliasProgram
 from tidemark.models.protocols.meta.ports import RealCatalogProgram

@@ -4,8 +4,6 @@ The implementation grants each message its own part, when the message is made, a
 row's, and its expiry the row's timestamp.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ No specification is followed here: what is looked at is the log. After a tick no
 may come, and no loop may end.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from tidemark.impl.errors import RpcError

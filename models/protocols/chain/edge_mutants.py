@@ -1,7 +1,5 @@
 """Mutants of the logs under the whole chain: what a proxy or a coordinator hears of them is not so."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.chain.edges import chain_over_edges
 

@@ -6,8 +6,6 @@ written, or before it has reached the broker; the proxy has to settle it. A coor
 leaves ticks on their way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The mutants of the parts, in the whole chain: what they do to the logs."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from tidemark.models.mutation.patches import Host, Patch, patches

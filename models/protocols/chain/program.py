@@ -5,8 +5,6 @@ No specification is followed here: what is looked at are the logs. After a tick 
 come. The parts are taken in coarser steps than in their own programs, which follow their specifications.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """What must be so of the records of channels, the objects behind them, and the logs."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Mutants that show with several channels, a slow metadata store, a drop or a deadline."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.channels.owners import owners
 from tidemark.models.protocols.channels.program import channels

@@ -4,8 +4,6 @@ One coordinator over a metadata store that takes its time; an operator; nodes th
 those who had it before and go on writing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 
 from tidemark.impl.datacoord.coordinator import Coordinator

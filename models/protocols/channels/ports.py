@@ -1,7 +1,5 @@
 """The edges of a node and a coordinator with several channels."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 

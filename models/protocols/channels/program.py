@@ -5,8 +5,6 @@ coordinator, the objects behind them, and the logs; and what the node does with 
 search has to merge states: an observation says more than its owner's state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 What is stored is read from the file after each commit. The contract is that of ``records``.
 """
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The data coordinator alone: clients call it side by side, over a metadata store that takes its time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """What happens in a program of channels: logs, flushes, drops, batches, memory, faults."""
 
-from __future__ import annotations
-
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition
 from tidemark.models.refinement.scenario import Scenario

@@ -1,7 +1,5 @@
 """Coroutines of adapters over media that do not suspend."""
 
-from __future__ import annotations
-
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 

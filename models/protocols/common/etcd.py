@@ -4,8 +4,6 @@ Each call is one operation of a remote store: it may fail, be done and reported 
 its caller has died. ``tests/models/protocols/test_etcd.py`` compares the answers with those of a real server.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Operations that may happen only once something is there: an entry in a log, a state of the world."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from typing import Any, NamedTuple

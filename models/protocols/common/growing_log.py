@@ -1,7 +1,5 @@
 """The log of a physical channel that grows while others read it, made of objects of the controlled world."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from tidemark.impl.types import ChannelName

@@ -1,7 +1,5 @@
 """Files for a real log under exploration: they are in memory, and what was written is forced a step later."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tidemark.impl.ports import Preemption

@@ -1,7 +1,5 @@
 """The oracle and the clocks as programs that do not judge the oracle see them."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from contextlib import suppress

@@ -6,8 +6,6 @@ what the component then does at each moment is compared with a reckoning of what
 are explored together: the first step picks one.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """From the live objects of the DDL source to the state of ``tidemark.spec.ddl``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """From the live objects of data node and coordinator to the state of ``tidemark.spec.deletes``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

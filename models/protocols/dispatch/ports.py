@@ -1,7 +1,5 @@
 """The log of a physical channel with several virtual ones, made of objects of the controlled world."""
 
-from __future__ import annotations
-
 from tidemark.impl.stream.packs import EARLIEST, StreamPosition
 from tidemark.impl.types import ChannelName, Row
 from tidemark.impl.values.messages import DdlMessage, InsertMessage, LogMessage, virtual

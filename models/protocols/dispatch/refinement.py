@@ -1,7 +1,5 @@
 """From the live dispatchers of a physical channel to the state of ``tidemark.spec.dispatch``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

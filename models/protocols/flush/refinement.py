@@ -5,8 +5,6 @@ explorer knows which process a component belongs to. ``abstract`` joins the view
 specification.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NamedTuple

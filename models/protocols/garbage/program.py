@@ -18,8 +18,6 @@ faults               left out: it counts
 ===================  =======================================================================================
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence

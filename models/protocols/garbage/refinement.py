@@ -1,7 +1,5 @@
 """From what is stored, and what readers and collector do, to the state of ``tidemark.spec.garbage``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The edges of proxies and coordinator, made of objects of the controlled world: a store, clocks, calls."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from tidemark.impl.errors import RpcError, StoreError

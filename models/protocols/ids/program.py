@@ -4,8 +4,6 @@ may crash, at any step.
 Each step must be a step of ``tidemark.spec.ids``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping

@@ -1,7 +1,5 @@
 """From the live objects of proxies and coordinator to the state of ``tidemark.spec.ids``."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

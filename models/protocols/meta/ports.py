@@ -3,8 +3,6 @@
 What is stored is read from the file after each commit. What must be so is that of ``catalog``.
 """
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 from collections.abc import Hashable

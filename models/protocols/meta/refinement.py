@@ -1,7 +1,5 @@
 """From the live objects of coordinator and proxies to the state of ``tidemark.spec.meta``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@ Each step must be a step of ``tidemark.spec.parts``, or change nothing of it. A 
 is in the channel. Each channel is served by one node: which of several answers is known only later.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping

@@ -2,8 +2,6 @@
 ``tidemark.spec.parts``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

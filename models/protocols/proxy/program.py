@@ -3,8 +3,6 @@
 Each step must be a step of ``tidemark.spec.proxy``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence

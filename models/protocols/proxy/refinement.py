@@ -2,8 +2,6 @@
 ``tidemark.spec.proxy``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

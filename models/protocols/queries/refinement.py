@@ -1,7 +1,5 @@
 """From the live objects of proxy, query nodes and channels to the state of ``tidemark.spec.queries``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The edges of clients and query nodes, made of objects of the controlled world: the log, history, calls."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.impl.errors import StoreError

@@ -1,7 +1,5 @@
 """From the live objects of coordinator, proxies and clients to the state of ``tidemark.spec.retries``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -4,8 +4,6 @@ logs, which stand for whatever carries a task out.
 Each step must be a step of ``tidemark.spec.scheduler``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence

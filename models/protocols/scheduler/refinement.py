@@ -2,8 +2,6 @@
 ``tidemark.spec.scheduler``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What a query node reads, as objects of the controlled world: the log, files, what the coordinator knows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 

@@ -4,8 +4,6 @@ that forgets old changes, and the part of a root coordinator that follows them.
 Each step must be a step of ``tidemark.spec.sessions``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass

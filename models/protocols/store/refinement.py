@@ -1,7 +1,5 @@
 """From what a store holds, and what its users were told, to the state of ``tidemark.spec.store``."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The edges of a consumer, made of objects of the controlled world: its log, and where packs are stored."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 from tidemark.impl.stream.aligned import AlignedPack, AlignedPosition

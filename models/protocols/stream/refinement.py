@@ -1,7 +1,5 @@
 """From a live consumer, its logs and what is stored of its packs to the state of ``tidemark.spec.stream``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The edges of a streaming node, made of objects of the controlled world: the real log, stores, a clock."""
 
-from __future__ import annotations
-
 from collections.abc import Awaitable, Callable, Collection, Coroutine, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar

@@ -4,8 +4,6 @@ Sources are proxies, and the coordinator's own DDL work, reduced to what the coo
 append messages, and report for each channel the greatest value that all they have still to append lies above.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """The edges of a node with transactions and of a reader, made of objects of the controlled world."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any
 

@@ -6,8 +6,6 @@ Times are multiples of the unit of the fine clock, counters multiples of the siz
 small instance has the real layout of timestamps: its greatest counter is the real one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """What rests on what: supported, unsupported, circular, needless; liveness, and the table of assumptions."""
 
-from __future__ import annotations
-
 import inspect
 import io
 from typing import Any

@@ -1,7 +1,5 @@
 """In a user's own project: what is found where, and what the first commands do."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -3,8 +3,6 @@
 The environment (folders, disks, signals, terminals) is in ``test_mistakes.py``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

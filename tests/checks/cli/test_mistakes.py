@@ -1,7 +1,5 @@
 """Mistakes of a user and troubles of a machine: each has its own words, and none is called internal."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re

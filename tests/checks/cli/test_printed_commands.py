@@ -4,8 +4,6 @@ Its entries have names that the repository's manifests use too: a line that forg
 something else, and say "as expected".
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal

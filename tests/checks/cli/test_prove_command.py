@@ -1,7 +1,5 @@
 """Commands on proofs and exports: what they print, their exit statuses, their manifests, their help."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

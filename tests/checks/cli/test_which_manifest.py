@@ -4,8 +4,6 @@ The user's entries have names that entries of the suite have too. The commands a
 so that a new one is tried as well.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

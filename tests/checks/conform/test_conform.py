@@ -1,7 +1,5 @@
 """The judge ``conform``: it finds planted bugs, shortens what it finds, and says what it has not tried."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Hashable, Mapping

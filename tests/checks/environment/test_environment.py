@@ -1,7 +1,5 @@
 """The jobs of the Makefile, the bootstrap, extras and `doctor`, as far as they go without the network."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

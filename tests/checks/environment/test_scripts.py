@@ -1,7 +1,5 @@
 """The scripts that fetch servers never fail where there is none to be had, and say why."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

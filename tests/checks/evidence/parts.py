@@ -1,7 +1,5 @@
 """Evidence that tests make themselves, in the form in which a real system writes it."""
 
-from __future__ import annotations
-
 import base64
 import json
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """``tidemark evidence``: verdicts, exit statuses, files, messages."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Evidence in the forms in which people hand it over: packed, wrapped, beside the logs of other systems."""
 
-from __future__ import annotations
-
 import bz2
 import csv
 import gzip

@@ -1,7 +1,5 @@
 """Client histories: what each level promises, and planted faults."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

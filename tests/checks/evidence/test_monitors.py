@@ -1,7 +1,5 @@
 """Each monitor accepts a sound run and finds a planted fault in it; every claim says how it is judged."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Logs that are spoiled in their form are never refuted; what is wrong in a log in order still is."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

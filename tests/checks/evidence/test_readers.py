@@ -1,7 +1,5 @@
 """Readers: forms of log lines, damaged lines, the store, the broker, clients, traces, Kafka; bad input."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json

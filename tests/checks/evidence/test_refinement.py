@@ -1,7 +1,5 @@
 """Traces and foreign runs: the longest matched prefix, what breaks it; traces that Go writes."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

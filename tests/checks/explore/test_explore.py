@@ -1,7 +1,5 @@
 """The judge ``explore``: limits, stop and resume, workers; random walks decide little."""
 
-from __future__ import annotations
-
 import signal
 from pathlib import Path
 

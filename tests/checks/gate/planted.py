@@ -1,7 +1,5 @@
 """Judges that a worker process can load by name, some of them with planted faults."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """An exploration is taken over where the specification replies as before, and nothing else differs."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path

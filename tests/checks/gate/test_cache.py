@@ -1,7 +1,5 @@
 """What has changed is judged again, and nothing else; only a whole record of our own is believed."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

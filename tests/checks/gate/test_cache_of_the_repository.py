@@ -1,7 +1,5 @@
 """The repository's own judges and protocols: what a change can touch, and what each judge must refute."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from pathlib import Path

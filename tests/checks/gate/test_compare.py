@@ -1,7 +1,5 @@
 """Two runs beside each other, and the bundles of a run beside those of the last one."""
 
-from __future__ import annotations
-
 import ast
 import json
 from collections.abc import Callable

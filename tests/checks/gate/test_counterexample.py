@@ -1,7 +1,5 @@
 """A counterexample in every form: what changed, what failed, and how to run it again."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

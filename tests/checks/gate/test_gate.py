@@ -1,7 +1,5 @@
 """The gate is red, with the right exit status, for everything that is not exactly as expected."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.checks.gate.toy import FORWARD, SAFE, expected_verdicts, fakes, manifest, trace

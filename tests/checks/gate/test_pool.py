@@ -1,7 +1,5 @@
 """Several processes give what one gives; one that dies costs its check alone; none is left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Files and screens: complete, comparable between runs, red where the result is red."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """A verdict over nothing cannot be built, one module builds verdicts, and errors keep their class."""
 
-from __future__ import annotations
-
 import ast
 from pathlib import Path
 

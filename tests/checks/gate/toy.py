@@ -1,7 +1,5 @@
 """The manifest of a tiny protocol and fake judges, for tests of the gate."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any

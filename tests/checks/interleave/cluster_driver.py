@@ -1,7 +1,5 @@
 """Searches the interleavings of a program on a cluster; prints a line for each round, then what was found."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

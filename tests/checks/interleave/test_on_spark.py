@@ -1,7 +1,5 @@
 """Spark distributes exhaustive interleavings of the four invariants in the fast tier, each with its step."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

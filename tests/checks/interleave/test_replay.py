@@ -1,7 +1,5 @@
 """Replay tokens, divergence, determinism; what is remembered of a state."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Callable, Iterator

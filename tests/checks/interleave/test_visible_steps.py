@@ -1,7 +1,5 @@
 """The rule for visible steps, and which endless runs are fair."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.checks.interleave.programs import Planted

@@ -1,7 +1,5 @@
 """Mutants are searched with the native search, over a kernel that is put together from parts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

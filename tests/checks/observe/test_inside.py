@@ -1,7 +1,5 @@
 """The programs of the private environment, as far as they need none of its packages."""
 
-from __future__ import annotations
-
 import json
 from itertools import pairwise
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The evidence of a run against what is pinned, and what may be pinned."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

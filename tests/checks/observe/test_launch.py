@@ -1,7 +1,5 @@
 """What stands before a run: package, folder, ports, place; the server's settings, processes and store."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """A real server, where ``make milvus`` could fetch one."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """The wrapper that makes the disk of a program slow."""
 
-from __future__ import annotations
-
 import os
 import platform
 import subprocess

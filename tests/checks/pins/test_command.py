@@ -1,7 +1,5 @@
 """``tidemark pin`` locks counts, says in words what changed, and locks nothing that is wrong."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

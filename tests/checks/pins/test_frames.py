@@ -1,7 +1,5 @@
 """Frame conditions are told from properties by the solver, and are not counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from tidemark.checks.frames.judge import JUDGE, Alone, Frames

@@ -1,7 +1,5 @@
 """A changed, a missing and a surplus pin are red by name; a judge of pins that says yes is found out."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys

@@ -9,8 +9,6 @@ A line for each entry: its name, the number of queries, and the digest of all of
 print the same.
 """
 
-from __future__ import annotations
-
 import hashlib
 import sys
 from collections.abc import Iterator, Sequence

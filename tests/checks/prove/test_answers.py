@@ -1,7 +1,5 @@
 """An obligation that is the same, word for word, is not proved again; an implied claim needs no induction."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import replace

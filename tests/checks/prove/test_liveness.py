@@ -1,7 +1,5 @@
 """Liveness for any size, by a ranking, of runs with finitely many faults, too; small instances agree."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable

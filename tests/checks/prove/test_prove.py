@@ -1,7 +1,5 @@
 """The proof for any size: what is proved, what is not, why, and what a careless prover would prove."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from typing import Any

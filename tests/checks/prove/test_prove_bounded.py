@@ -1,7 +1,5 @@
 """Bounded model checking for any size, k-induction, and hints of small instances."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.protocols_proof.traps import Crowded

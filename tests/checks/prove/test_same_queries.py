@@ -14,8 +14,6 @@ The queries and answers of all fast proofs (1 min of processor time for each see
 ``PYTHONHASHSEED=1 python -m tests.checks.prove.asked --answers``, compared by hand.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Another solver answers the same queries, and some obligations must fail: who always agrees is found out."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

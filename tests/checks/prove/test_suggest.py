@@ -1,7 +1,5 @@
 """Lemmas that were taken away are found again; those of textbook protocols are; needless ones are named."""
 
-from __future__ import annotations
-
 import sys
 import types
 from dataclasses import replace

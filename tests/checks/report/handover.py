@@ -1,7 +1,5 @@
 """A run in which two engines refute the same claim of a small protocol, for tests of the page."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tidemark.checks.explore.replay import replay_command

@@ -1,7 +1,5 @@
 """Each file of a bundle is used as it says: by a user in a folder of his own, from another folder."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path

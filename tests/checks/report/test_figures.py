@@ -1,7 +1,5 @@
 """The figures of protocols are counted from the verdicts of a run; tables fit the terminal."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

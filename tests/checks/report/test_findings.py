@@ -1,7 +1,5 @@
 """FINDINGS.md is what the command prints; failures, pinned counts, slips and places of mutants are shown."""
 
-from __future__ import annotations
-
 import io
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The page of a run, read as HTML: what is there, once, and where its links lead."""
 
-from __future__ import annotations
-
 import json
 import re
 from html.parser import HTMLParser

@@ -1,7 +1,5 @@
 """The page as a reader sees and uses it: on a desk, in the dark, on a phone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """Runs or resumes one search on a cluster and prints a line for each round, then the summary as JSON."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from pathlib import Path

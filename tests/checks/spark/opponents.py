@@ -1,7 +1,5 @@
 """The counts of a search by three engines, in one form."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

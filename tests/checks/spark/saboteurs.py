@@ -1,7 +1,5 @@
 """Kernels that count right, and something goes wrong beside them: a task hangs, a shuffle file is lost."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """A real cluster with two executors. Whatever is killed, hangs or runs twice: the counts stay exact."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -2,8 +2,6 @@
 partitions.
 """
 
-from __future__ import annotations
-
 import dataclasses
 
 import pytest

@@ -1,7 +1,5 @@
 """What Spark itself sees of a search: jobs, stages, lost shuffle files; the history; proofs and mutants."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The distributed search without Spark: the same functions of files, in one process."""
 
-from __future__ import annotations
-
 import dataclasses
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The plan for a cluster: what is fitted, and how it grows."""
 
-from __future__ import annotations
-
 import dataclasses
 import itertools
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Sweeps: results in the order of the items, errors with their item."""
 
-from __future__ import annotations
-
 import re
 import time
 

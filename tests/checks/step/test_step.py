@@ -1,7 +1,5 @@
 """``tidemark step``: each command, in an instance and along a counterexample, from a script."""
 
-from __future__ import annotations
-
 import io
 import shlex
 import sys

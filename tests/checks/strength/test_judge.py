@@ -1,7 +1,5 @@
 """A conjunct or a hypothesis that says nothing is red by name; what is listed must be idle."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest

@@ -1,7 +1,5 @@
 """A file is saved: what it touches is judged in a fresh process, and a line says what broke."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """The stores of the sessions keep one contract: in memory, in SQLite, in a real and in a simulated etcd."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Iterator
 from functools import partial

@@ -4,8 +4,6 @@ A delete is a row of a level-zero segment. It stays stored if its binlog was dro
 A row may be missing from a segment that was written anew, if the log has a newer delete of its key.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What the tests of the cluster share: one in this process, its clients, and what is stored of it."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import time

@@ -1,7 +1,5 @@
 """Data nodes on a clock that is wound by hand: each call of store and coordinator, each answer, and when."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 

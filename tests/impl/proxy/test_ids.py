@@ -1,7 +1,5 @@
 """The proxy's ids on a plain event loop: runs, concurrency, cancellation, failure."""
 
-from __future__ import annotations
-
 import asyncio
 from itertools import chain
 from unittest.mock import AsyncMock

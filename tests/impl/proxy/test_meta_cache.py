@@ -1,7 +1,5 @@
 """The proxy's cache of metadata on a plain event loop: a close, and an alias that is stale."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

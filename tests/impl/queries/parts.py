@@ -1,7 +1,5 @@
 """A coordinator, its streams and a proxy's reader that these tests wind by hand."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Requests and streams of a proxy on a plain event loop."""
 
-from __future__ import annotations
-
 import asyncio
 
 import pytest

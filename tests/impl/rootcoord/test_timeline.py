@@ -1,7 +1,5 @@
 """A root coordinator on a clock that is wound by hand: each call at its edges, each answer, and when."""
 
-from __future__ import annotations
-
 import asyncio
 import itertools
 import re

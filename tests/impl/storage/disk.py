@@ -4,8 +4,6 @@ Each operation of ``SystemFiles`` is a function in a thread, and one step. What 
 paths is done on the simulated file system, where nothing lasts that was not forced.
 """
 
-from __future__ import annotations
-
 import errno
 from collections.abc import Generator
 from pathlib import Path, PosixPath

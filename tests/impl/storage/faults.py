@@ -1,7 +1,5 @@
 """Which operation of a medium goes wrong in an execution, and how. One does, at most."""
 
-from __future__ import annotations
-
 FAIL = "fail"
 """It fails without effect."""
 TEAR = "tear"

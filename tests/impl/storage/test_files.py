@@ -1,7 +1,5 @@
 """Objects in Parquet files over a simulated disk, beside a dict; and the files of the machine itself."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import threading

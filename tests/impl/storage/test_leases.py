@@ -1,7 +1,5 @@
 """The oracle's window and leader key: leases to the second; etcd over connections that fail."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 from functools import partial

@@ -1,7 +1,5 @@
 """The logs on files, over a simulated disk: beside a list of what was appended."""
 
-from __future__ import annotations
-
 import asyncio
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The stores of the oracle keep one contract: in memory, in SQLite, in a real etcd."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import Iterator

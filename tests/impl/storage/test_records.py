@@ -1,7 +1,5 @@
 """The stores in SQLite: every field comes back, and a call is done as a whole or not at all."""
 
-from __future__ import annotations
-
 import asyncio
 import sqlite3
 import tempfile

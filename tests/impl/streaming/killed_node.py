@@ -4,8 +4,6 @@ Clients append one row after the other, and print the keys of acknowledged ones 
 ``--drain`` there are no appends: the process ends when the whole log is stored.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 from pathlib import Path

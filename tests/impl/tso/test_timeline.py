@@ -1,7 +1,5 @@
 """Servers on a clock that is wound by hand: each call of the store, each answer to a client, and when."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -71,7 +71,7 @@ CASES = [
     ({"torn_writes": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"storage_failures": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"duplicates": 1}, MUTANTS, "repeated_save_appends", ONE_SYNC, "flush.stored_once"),
-    ({"moves": 1, "repetitions": 1}, DRIVEN, "refusal_is_success", ONE_SYNC, "flush.nothing_lost"),
+    ({"moves": 1, "repetitions": 1}, DRIVEN, "refusal_is_success_walked", ONE_SYNC, "flush.nothing_lost"),
     (
         {"delays": 1, "repetitions": 1},
         HERE,

@@ -4,8 +4,6 @@ The models are among the examples that the TLA+ community keeps, with the consta
 configurations; what differs stands at the row.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -5,8 +5,6 @@ several the one with ``# here``; in ``OF_THE_METHOD`` it names the line of the `
 kind is a base of the class, or the body is a value.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

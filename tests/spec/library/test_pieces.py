@@ -1,7 +1,5 @@
 """Queue, bag, quorums and sets as choices: what they expand to, and that all engines see what they mean."""
 
-from __future__ import annotations
-
 from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any

@@ -1,7 +1,5 @@
 """Mutants of the catalogue and its store, and of a proxy's cache."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.aliases.program import AliasProgram
 

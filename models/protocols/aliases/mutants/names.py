@@ -2,8 +2,6 @@
 and over SQLite.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.aliases.mutants.implementation import CACHE, CATALOG
 from tidemark.models.protocols.aliases.ports import RealAliasProgram

@@ -4,8 +4,6 @@ The real catalogue, its versions, and the cache of one proxy, as in ``meta``. Wh
 of aliases says of steps is looked at here in what is stored, what the cache brings, and where rows go.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """What a request looks up in its proxy's cache, noted beside the real cache."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol

@@ -5,8 +5,6 @@ alias is looked at in ``program``. A proxy has one request at a time: shared que
 ``meta.program``.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress

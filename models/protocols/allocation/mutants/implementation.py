@@ -1,7 +1,5 @@
 """Mutants of the data coordinator: which segment a row goes to, and what a flush of a collection ends."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.allocation.program import allocation
 

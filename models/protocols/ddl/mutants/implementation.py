@@ -4,8 +4,6 @@ The functions compare their fault with the variant of the specification that mak
 what is refuted is a property and not only the likeness.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.ddl.program import ddl
 

@@ -1,7 +1,5 @@
 """Mutants of what is done with deletes: by data node and coordinator, by the compactor, by a load."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.deletes.program import deletes
 from tidemark.models.protocols.deletes.program.compaction import VISIBLE, compaction

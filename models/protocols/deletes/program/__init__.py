@@ -3,8 +3,6 @@
 Each step of it must be a step of ``tidemark.spec.deletes``, or change nothing that it speaks of.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping
 from dataclasses import replace

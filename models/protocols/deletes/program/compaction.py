@@ -6,8 +6,6 @@ own code is judged by ``program.py``. The metadata suspend if the scenario says 
 coordinator's lock, and a record may change while the compactor has it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Awaitable, Hashable, Mapping, Sequence
 from dataclasses import replace

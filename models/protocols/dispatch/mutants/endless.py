@@ -1,7 +1,5 @@
 """Mutants of dispatchers whose channel has ticks for ever: what only endless runs show."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.dispatch.program.endless import endless
 

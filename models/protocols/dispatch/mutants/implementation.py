@@ -4,8 +4,6 @@ A claim about states is refuted at the variant of the specification that makes t
 is none, the specification itself tells.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.dispatch.program import dispatch
 

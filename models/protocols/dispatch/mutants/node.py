@@ -1,7 +1,5 @@
 """Mutants of the dispatchers of a node, and of the reader that takes their packs for whoever stores them."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.dispatch.program.node import node
 

@@ -4,8 +4,6 @@ When all is in the log, the last tick comes again and again. So nothing is ever 
 for what does not come, and a merge that does not end, are endless runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable, Sequence
 

@@ -5,8 +5,6 @@ stores them, as in a data node. Each step must be a step of ``tidemark.spec.disp
 it.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable, Sequence
 

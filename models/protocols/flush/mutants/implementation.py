@@ -1,7 +1,5 @@
 """Mutants of the flush implementation: hazards and real bugs."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable
 from typing import Any
 

@@ -3,8 +3,6 @@
 When the node crashes the power of its machine fails. The coordinator's machine stays.
 """
 
-from __future__ import annotations
-
 import functools
 import sqlite3
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Mutants of the collector of garbage, of its readers and of the coordinator."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.garbage.program import garbage
 

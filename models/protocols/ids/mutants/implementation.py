@@ -1,7 +1,5 @@
 """Mutants of both sides of ids."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tidemark.impl.proxy.ids import IdCache

@@ -3,8 +3,6 @@
 Where the specification has a variant that makes the same mistake, the program follows that one.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.meta.ports import RealCatalogProgram
 from tidemark.models.protocols.meta.program import meta

@@ -5,8 +5,6 @@ followed here: what is looked at are the messages and rows in the logs, what is 
 answered. What versions and caches do is judged step by step in ``program``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Sequence
 from functools import partial
 

@@ -6,8 +6,6 @@ schema that it was made for, and how the client's requests end. What caches and 
 by step in ``program``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Hashable, Sequence
 from typing import Any, cast
 

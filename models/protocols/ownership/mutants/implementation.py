@@ -1,7 +1,5 @@
 """Mutants of the coordinator that hands channels to nodes."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.ownership.program import ownership
 

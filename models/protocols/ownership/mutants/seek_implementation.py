@@ -1,7 +1,5 @@
 """Mutants of the choice of the place from where a channel is read."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.ownership.mutants.implementation import COORDINATOR
 from tidemark.models.protocols.ownership.program.seek import seek

@@ -6,8 +6,6 @@ coordinator twice, the second time at any later moment. It takes checkpoints of 
 in any incarnation, so that what it refines is the variant ``ReportsOfAll``, which is proved as well.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence

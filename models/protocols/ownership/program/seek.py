@@ -6,8 +6,6 @@ A write of the coordinator may fail, so that only a part of a save is recorded. 
 the variant ``Seek``.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping
 from contextlib import suppress

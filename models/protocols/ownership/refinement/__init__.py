@@ -1,7 +1,5 @@
 """From the coordinator's records and the tenures of a program to the state of ``tidemark.spec.ownership``."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """From the coordinator's records and real write buffers to the state of ``Seek``, a variant of ownership."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ Some are compared with the variant of the specification that makes the same mist
 and not only the likeness.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.parts.program import parts
 

@@ -4,8 +4,6 @@ The oracle and the logs are processes: each call of them is a delivery and a rep
 the network. Or, for programs that look at other things, they are near: a call is one step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError

@@ -4,8 +4,6 @@ What a log promises to a proxy, that a message which was given up never comes, i
 runs in a cluster.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Mutants of proxy and query node: requests and their results."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.queries.program import queries
 

@@ -4,8 +4,6 @@ Most are compared with the variant of the specification that makes the same mist
 is a property and not only the likeness; where there is no such variant, with the specification itself.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.reads.program import reads
 from tidemark.models.protocols.reads.program.handover import hand_over

@@ -3,8 +3,6 @@
 Each step must be a step of ``tidemark.spec.reads``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable, Hashable, Mapping, Sequence

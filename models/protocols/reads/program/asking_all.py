@@ -4,8 +4,6 @@ under exploration: ``ChannelReads`` and ``NodeFollower``.
 Each step must be a step of ``AsksAll``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable, Hashable, Mapping

@@ -4,8 +4,6 @@ The last tick comes again and again, also where nothing new was issued: a replic
 wake-up, or waits for more than its guarantee, is helped by no greater tick.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any
 

@@ -3,8 +3,6 @@
 Each step must be a step of ``HandOver``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

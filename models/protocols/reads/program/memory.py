@@ -1,7 +1,5 @@
 """What influences the future of a query node, beyond what is observed of it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 
 from tidemark.impl.querynode.delegator import ShardDelegator

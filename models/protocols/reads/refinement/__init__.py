@@ -1,7 +1,5 @@
 """From the live objects of clients, proxies and query nodes to the state of ``tidemark.spec.reads``."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple

@@ -4,8 +4,6 @@ A replica that reaches the guarantee when another one has answered is of no inte
 looked at when the answer came is kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

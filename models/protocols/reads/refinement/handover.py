@@ -4,8 +4,6 @@ A read is where its proxy asks. When a node has refused it, it is with the next 
 refusal is still on its way to the proxy changes nothing.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Slips in the client and in its connection."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.retries.program import retries
 

@@ -4,8 +4,6 @@ The first two functions compare their fault with the variant of the specificatio
 so that what is refuted is a property and not only the likeness.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ What a read would find tells of those that lose or repeat rows; of the others th
 specification.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.segments.program import segments
 from tidemark.models.protocols.segments.program.positions import positions

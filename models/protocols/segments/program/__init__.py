@@ -6,8 +6,6 @@ is loaded at a request. The stream goes on meanwhile. A node that crashes, or ca
 channel up, takes it up anew.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping

@@ -5,8 +5,6 @@ coordinator records the files of a segment together with their position; the cha
 it, or is ahead.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """From a live query node, the log and what is stored to the state of ``tidemark.spec.segments``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -4,8 +4,6 @@ Everything else is read as in ``tidemark.models.protocols.segments.refinement``.
 ``excluded`` and ``closed`` are what the description says: nothing asks the filter before.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Mutants of the stores of sessions, in a file and in etcd, and of who follows them."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.sessions.ports.real_etcd import over_etcd
 from tidemark.models.protocols.sessions.program import sessions

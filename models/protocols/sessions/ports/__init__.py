@@ -2,8 +2,6 @@
 over a database in memory, and the logs' fences. A transaction of the store is one step.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Coroutine, Hashable, Sequence
 from pathlib import Path
 from typing import Any, Protocol, TypeVar

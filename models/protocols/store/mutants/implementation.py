@@ -1,7 +1,5 @@
 """Wrong adapters, each with one rule of a store left out, and who must find it."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.store import program
 

@@ -4,8 +4,6 @@ All users are tasks of one machine, each with an adapter of its own; its power m
 and the machine starts again with other users.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Hashable, Mapping

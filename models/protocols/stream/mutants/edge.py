@@ -1,7 +1,5 @@
 """Mutants of the broker's log as its readers see it."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.stream.program.edge import DURABLE, edge
 

@@ -1,7 +1,5 @@
 """Mutants of a consumer that is asked in attempts: what only endless runs show, and what a time-out loses."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from tidemark.models.mutation.declared import mutant

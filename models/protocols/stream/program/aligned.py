@@ -1,7 +1,5 @@
 """A consumer of several channels, or one that pursues, as a program: each pack against a reckoning."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack

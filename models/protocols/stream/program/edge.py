@@ -5,8 +5,6 @@ be cancelled wherever it waits, and another one seeks. Each step must be a step 
 or change nothing of it. Messages and ticks come one at a time, in any order.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable, Sequence
 from pathlib import Path

@@ -4,8 +4,6 @@ An attempt to read ends when no pack has come for some time, wherever the consum
 keeps. So nothing is ever at rest, and that packs come is a promise about endless runs.
 """
 
-from __future__ import annotations
-
 import asyncio
 from contextlib import suppress
 from dataclasses import replace

@@ -4,8 +4,6 @@ Each step must be a step of ``AtTheMinimum`` (``mutants/minimum.py``), or change
 nothing waits that the ticks of all channels have passed.
 """
 
-from __future__ import annotations
-
 from typing import ClassVar
 
 from tidemark.impl.stream.aligned import AlignedConsumer

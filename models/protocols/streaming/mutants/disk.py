@@ -1,7 +1,5 @@
 """Mutants of what a streaming node has on its disk."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.streaming.program.disk import DiskProgram
 

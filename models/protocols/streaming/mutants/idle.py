@@ -1,7 +1,5 @@
 """Mutants of the ticks of an idle channel."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.streaming.program.idle import IdleProgram
 

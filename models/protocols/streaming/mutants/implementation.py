@@ -1,7 +1,5 @@
 """Mutants of a streaming node: in every order of its steps, endlessly, and while its channel is idle."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.streaming.program import streaming
 

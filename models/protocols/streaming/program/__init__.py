@@ -4,8 +4,6 @@ The log is a process of its own and outlives the node: what a dead node has sent
 must be a step of ``tidemark.spec.streaming``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Hashable, Mapping

@@ -6,8 +6,6 @@ and cuts the log. The power may fail at each step, in the next life again, and a
 is left is looked at by the next life.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from contextlib import suppress

@@ -6,8 +6,6 @@ time passes; here it does, oracle and log take time, and each wait is compared w
 the configuration.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Those of a variant compare their fault with the variant of the specification tha
 what is refuted is a property and not only the likeness.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.timetick.program.takeover import takeover
 

@@ -4,8 +4,6 @@ The two functions compare their fault with the variant of the specification that
 what is refuted is a property and not only the likeness.
 """
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.timetick.program import timetick
 

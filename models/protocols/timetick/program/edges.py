@@ -5,8 +5,6 @@ The logs are a process of their own, which no crash of the coordinator ends: wha
 on its way there, waits for a line, or is being written. Their answers come by the network.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Hashable, Sequence
 from pathlib import Path
 from typing import cast

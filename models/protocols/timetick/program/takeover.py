@@ -4,8 +4,6 @@ DDL messages are on their way, or is followed while it runs, and another one tak
 Each step must be a step of ``tidemark.spec.timetick.variants.edges``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Hashable, Mapping, Sequence

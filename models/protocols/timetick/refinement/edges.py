@@ -4,8 +4,6 @@
 Everything else is read as in ``tidemark.models.protocols.timetick.refinement``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple

@@ -1,7 +1,5 @@
 """Mutants of transactions in a streaming node, in every order of its steps."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.transactions.program import transactions
 

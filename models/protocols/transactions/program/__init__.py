@@ -5,8 +5,6 @@ stores what a pack holds with its position, in one step. Each step must be a ste
 ``tidemark.spec.transactions``, or change nothing of it.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any

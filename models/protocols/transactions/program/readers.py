@@ -4,8 +4,6 @@ What an ended log holds is read by the real reader: from the beginning, behind e
 of each pack; one record at a time, and all at once.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

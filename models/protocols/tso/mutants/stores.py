@@ -1,7 +1,5 @@
 """Mutants of the oracle's store in etcd, and of how the oracle uses it."""
 
-from __future__ import annotations
-
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.tso.ports.real_etcd import over_etcd
 

@@ -4,8 +4,6 @@ Each coroutine method here suspends its caller until the search picks that it go
 interruption which the granularity table of ``impl/README.md`` counts. A clock shows what the search picks.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar

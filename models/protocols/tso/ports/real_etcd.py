@@ -6,8 +6,6 @@ lease and its key, the condition of a save, the window that never falls. What is
 the request may be on its way, and arrive later.
 """
 
-from __future__ import annotations
-
 import functools
 from collections.abc import Callable
 from dataclasses import dataclass, field

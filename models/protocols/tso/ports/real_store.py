@@ -6,8 +6,6 @@ somebody campaigns, and when a lease has run out. After each commit the window a
 the file. A server that dies loses its transaction; its machine goes on.
 """
 
-from __future__ import annotations
-
 import functools
 from pathlib import Path
 from typing import Any

@@ -5,8 +5,6 @@ server owns one component of what is observed, and so does each key of the store
 them.
 """
 
-from __future__ import annotations
-
 import contextlib
 import functools
 from collections.abc import Callable, Hashable, Mapping

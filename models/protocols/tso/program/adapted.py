@@ -4,8 +4,6 @@ Of the stand-in in ``ports`` this keeps when somebody campaigns, and which saves
 holds is read from it after each change.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any

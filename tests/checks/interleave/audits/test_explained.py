@@ -1,7 +1,5 @@
 """What a search must have seen, what a state consists of, which steps commute, what endless runs hold."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 from collections.abc import Callable, Hashable

@@ -1,7 +1,5 @@
 """A mistake in a mapping or a program names its line; what an implementation breaks is a refutation."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from pathlib import Path

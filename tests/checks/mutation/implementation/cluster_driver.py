@@ -1,7 +1,5 @@
 """Tries mutants on a cluster, as ``tidemark mutants --master`` does; prints what became of them as JSON."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """The entry of all mutants: trials are kept as they come, and each ends with a fate."""
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import os

@@ -1,7 +1,5 @@
 """Mutants as tasks of a Spark session: the fates are those of one machine."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Tests as hosts of mutants, and slips: mistakes of people that are tried like the mutants made by rule."""
 
-from __future__ import annotations
-
 import tomllib
 from dataclasses import replace
 from pathlib import Path

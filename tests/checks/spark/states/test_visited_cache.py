@@ -1,7 +1,5 @@
 """Sets of packed states: sorted runs, tables of known states, filters of states that were sent."""
 
-from __future__ import annotations
-
 import dataclasses
 import fcntl
 
