@@ -11,10 +11,10 @@ from tidemark.bench.measures.spin import SIZES
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 from tidemark.models.rooms import ROOT
 
-BOUNDS = {"lines": 219_400, "code": 129_000, "data": 13_550, "locks": 2_650}
+BOUNDS = {"lines": 213_100, "code": 127_100, "data": 13_550, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
-RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.6, 5.1, 7, 29
+RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.5, 5.1, 7, 27
 
 TEXT = '''"""A docstring
 of two lines."""

@@ -213,7 +213,7 @@ def _add_strays(
 
 
 ENVIRONMENT = Environment(
-    "tidemark.spec.timetick.variants.edges:OverTheEdges",
+    "tidemark.spec.timetick.variants.edges:OlderOverTheEdges",
     {
         "issued": "the oracle is a counter of the simulated world: what it has answered to anybody",
         "message, ts": "before they are in a log: what the sources, which are simulated, know of them",
