@@ -4,6 +4,8 @@ exhaust. Each step is compared with the specification, as in a search.
 It samples: a pass holds over the walks that were made, and the bounds say how many and how long.
 """
 
+from __future__ import annotations
+
 import contextlib
 import re
 import time

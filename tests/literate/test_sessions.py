@@ -93,6 +93,7 @@ def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
     if document in OF_THE_SUITE:
         (tmp_path / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
         (tmp_path / "models").symlink_to(ROOT / "models")
+        (tmp_path / "tests").symlink_to(ROOT / "tests")
     executed = 0
     for kind, options, text in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         named = re.search(r"file=(\S+)", options)

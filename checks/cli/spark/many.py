@@ -17,12 +17,13 @@ from tidemark.checks.inputs.manifests import chosen_instance
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.spark.judge import JUDGE
-from tidemark.checks.spark.package_code import code_zip, environment_archive, launcher
+from tidemark.checks.spark.package_code import code_zip
 from tidemark.checks.spark.planning.history import FOLDER, RUNS, query
 from tidemark.checks.spark.planning.sizing import Measured, Sizing, measured, rounds_of, size
 from tidemark.checks.spark.search.breadth_first import RoundLimits
 from tidemark.checks.spark.session import spark_session
 from tidemark.checks.spark.shapes import Searched, grid, swarm, sweep
+from tidemark.checks.spark.submission import environment_archive, launcher
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.verdict import Outcome

@@ -34,7 +34,7 @@ GALLERY = {
             name="stations",
         ),
         Instance("tests.protocols_proof.locks:TicketLock", {"Process": 2, "Ticket": 3}, name="tickets"),
-        Instance("tests.protocols_proof.odd:Signs", {"Level": (-2, 2), "Place": 2}, name="signs"),
+        Instance("tests.protocols_proof.traps:Signs", {"Level": (-2, 2), "Place": 2}, name="signs"),
         Instance(SMALL + "LostLock", {"Process": 2}, name="lost-lock"),
         Instance(SMALL + "TwoPhase", {"Manager": 2}, name="two-phase"),
     )

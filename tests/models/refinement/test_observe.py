@@ -130,7 +130,7 @@ def test_a_look_that_moves_something_is_found():
     def observe(kind):
         def look(self):
             found = kind.observe(self)
-            self.meta.last += 1
+            self.metas[0].last += 1
             return found
 
         return look
@@ -143,7 +143,7 @@ def test_a_look_that_takes_out_what_it_shows_is_found():
     def observe(kind):
         def look(self):
             found = kind.observe(self)
-            self.meta.acknowledged.clear()
+            self.metas[0].acknowledged.clear()
             return found
 
         return look

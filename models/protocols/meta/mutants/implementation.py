@@ -5,7 +5,7 @@ Where the specification has a variant that makes the same mistake, the program f
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.meta.ports import RealCatalogProgram
-from tidemark.models.protocols.meta.program import meta
+from tidemark.models.protocols.meta.program.caches import meta
 from tidemark.models.protocols.meta.program.catalog import CatalogProgram
 from tidemark.models.protocols.meta.program.clients import ClientProgram
 
