@@ -191,7 +191,7 @@ def test_one_read_is_refuted_if_and_only_if_no_order_allows_it(
 ) -> None:
     rng = random.Random(seed)
     monkeypatch.setattr(row_counts, "TOGETHER", (1 << 18, 1, 9)[seed])
-    histories = [drawn(rng, number) for number in range(1500)]
+    histories = [drawn(rng, number) for number in range(1700)]
     found = {one for one in judged(histories) if one[2] not in ("history.kept", "history.ordered")}
     wanted = {(n, line, claim) for n, history in enumerate(histories) for line, claim in expected(history)}
     assert [(histories[n], line, claim) for n, line, claim in found ^ wanted] == []

@@ -58,7 +58,7 @@ MUTANTS = patches(
         "ddl-key-collides",
         at=SYNC + "update",
         old="source = report.source",
-        new="source = report.source or 1",
+        new="source = 1 if report.source == DDL_SOURCE else report.source",
         also=(
             Edit(SYNC + "init_sessions", "DDL_SOURCE", "1"),
             Edit(SYNC + "list_again", "DDL_SOURCE", "1"),
