@@ -7,7 +7,7 @@ rebuilds its state from the checkpoint.
 
 Sources: seed 000 (time-tick node and checkpoint updater), seed 001 (flush and checkpoint), facts 7 to 10.
 This is the protocol as it is *meant*. Where the code of the seeds does something else, a subclass in
-``models/protocols/flush/mutants`` says so, with its own verdict.
+``variants`` or among the mutants says so, with its own verdict.
 
 Position p is a place in the log; the pack that ends at p carries at most one row, whose timestamp is p.
 Positions are typed by their meaning: an END position p means that rows with ts <= p are done, a START

@@ -8,7 +8,7 @@ messages to come; the reports to the root coordinator read the published values.
 
 Sources: seed 002 (task queue, statistics, tick), seed 004 (6.6.1, 6.6.3), facts 3, hazards 12 and 24 to 28.
 This is the protocol as it is *meant*: the tick is seed 002's. Where the design document or an older version
-differs, a subclass in ``models/protocols/proxy/mutants`` says so.
+differs, a subclass in ``variants`` or among the mutants says so.
 
 The oracle is seen from outside: it answers a call with a timestamp greater than all that it answered before
 the call began (``tso.ordered``). Uniqueness of timestamps is not assumed: it follows from the lock.

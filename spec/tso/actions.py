@@ -6,7 +6,7 @@ published object; an updater moves the physical part now and then; clients call,
 ``Server`` is one *incarnation* of a process: a restart is a new server.
 
 Sources: seed 002 (TSO), facts 2.1 to 2.4, hazards 38 to 45, bugs B1 to B4. This is the protocol as it is
-*meant*. Where the code of the seed does something else, a subclass in ``models/protocols/tso/mutants`` says
+*meant*. Where the code of the seed does something else, a subclass in ``variants`` or among the mutants says
 so, with its own verdict.
 
 Time is the clock's own unit, finer than a millisecond. The clock is arbitrary: each reading is a parameter
