@@ -57,10 +57,12 @@ def run(
     settings = replace(settings, reuse=parts)
     state = _Run(tasks, settings=settings, texts=texts_of(tasks, cache.said))
     source: _Source | None = None
-    saved = Journal(settings, (earlier or {}).values()) if due else None
-    with _terminable(), saved or nullcontext():
+    with _terminable():
         try:
-            with _source(tasks, due, registry=registry, settings=settings, method=method) as source:
+            with (
+                Journal(settings, (earlier or {}).values()) if due else nullcontext() as saved,
+                _source(tasks, due, registry=registry, settings=settings, method=method) as source,
+            ):
                 show.begin(tasks)
                 for place, result in known.items():
                     show.started(tasks[place])
