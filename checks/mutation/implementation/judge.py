@@ -91,7 +91,9 @@ CONTROLS = "controls"
 CONTROL_TRIALS = (UNCHANGED, FAILING, DYING)
 """The trials of the judge itself: made in every run."""
 _CONTROL_HOSTS = 3
-"""Hosts that try the real code: the first ones, which decide most."""
+"""Hosts that try the real code: the first ones, which decide most, and every file of tests: it runs a second
+time in this process, where what a test leaves behind would make it fail whatever the mutant is.
+"""
 
 
 @dataclass(frozen=True)
@@ -244,7 +246,8 @@ def tried(
     """
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]
-    controls: list[Order] = [(UNCHANGED, first), (FAILING, first[:1]), (DYING, first[:1])]
+    again = [host for host in plan.hosts[_CONTROL_HOSTS:] if isinstance(host, UnitTests)]
+    controls: list[Order] = [(UNCHANGED, [*first, *again]), (FAILING, first[:1]), (DYING, first[:1])]
     every = plan.orders(reaches)
     goes_on = journal is not None and context.reuse is not None and context.reuse.read
     known = {trial.id: trial for trial in journal.trials()} if journal and goes_on else {}

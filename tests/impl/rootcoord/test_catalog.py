@@ -346,7 +346,7 @@ async def test_an_append_that_fails_does_not_leave_another_one_behind(world):
     ],
 )
 async def test_every_proxy_of_the_list_is_told_also_if_it_changes_meanwhile(world, listed, happens, told):
-    world.proxies, world.happens = listed, happens
+    world.proxies, world.happens = listed, dict(happens)
     await (await world.catalog()).create("c", shards=1)
     assert list(world.told) == [(proxy, "c", 1) for proxy in told]
     assert set(world.told.values()) <= {1}

@@ -10,10 +10,11 @@ from tidemark.checks.mutation.implementation.command import measured_text, table
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Kind, ask
-from tidemark.checks.mutation.implementation.judge import Plan, reach_of, reaches_of
+from tidemark.checks.mutation.implementation.judge import Plan, reach_of, reaches_of, tried
 from tidemark.checks.mutation.implementation.trial import FAILING, UNCHANGED, Target
 from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, UnitTests, unit_tests_of
 from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import silent
 from tidemark.models.manifest import ImplementationMutants, load
 from tidemark.models.mutation.patches import Patch
@@ -42,6 +43,7 @@ SLIP = Patch(
     says="The least timestamp leaves the heap though its task is unfinished.",
 )
 SLIPS = (SLIP,)
+TSO = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
 HERE = f"{__name__}:SLIPS"
 
 
@@ -86,6 +88,17 @@ def test_tests_that_cannot_be_run_say_nothing(tmp_path: Path):
         reaches_of(replace(_plan(), hosts=(host,)), progress=silent)
 
 
+def test_a_test_that_passes_only_once_fails_the_controls(host: UnitTests, tmp_path: Path):
+    """It would kill every mutant, also one that changes nothing."""
+    text = f"{TEST}\nLEFT = [1]\n\n\ndef test_left():\n    assert LEFT.pop()\n"
+    (tmp_path / "test_consumed.py").write_text(text, encoding="utf-8")
+    plan = replace(_plan(), hosts=(host, host, host, UnitTests("test_consumed.py", tmp_path)), mutants=())
+    reaches = reaches_of(plan, progress=silent)
+    trials = {one.id: one for one in tried(plan, Context(manifest=TSO), reaches)}
+    control = trials[UNCHANGED]
+    assert (control.fate, control.claim) == (Fate.KILLED, "test_consumed.py::test_left")
+
+
 def test_a_folder_without_tests_is_named(tmp_path: Path):
     with pytest.raises(BadInputError, match="there are no tests in 'nowhere'"):
         unit_tests_of(["nowhere"], tmp_path)
@@ -97,7 +110,7 @@ def _plan(**given: object) -> Plan:
         | {"total": 1}
         | given
     )
-    return Plan.of(entry, load(ROOT / "models" / "protocols" / "tso" / "manifest.toml"))
+    return Plan.of(entry, TSO)
 
 
 def test_slips_are_tried_with_the_mutants_that_rules_make(host: UnitTests):
