@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
 from tidemark.checks.evidence.monitors.run import MONITORS
+from tidemark.checks.evidence.symptoms import SYMPTOMS
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.spec import Property
 
@@ -312,4 +313,5 @@ def lines() -> list[str]:
     ]
     found += [f"{claim:<50} client histories: {sentence}" for claim, sentence in HISTORY_CLAIMS.items()]
     rules = [f"  {one.name:<24} {one.rule} Needs {', '.join(one.needs or one.kinds)}." for one in MONITORS]
-    return [*found, "", "What the monitors look at:", *rules]
+    known = [f"  {one.name:<24} {one.means} See {one.finding}." for one in SYMPTOMS]
+    return [*found, "", "What the monitors look at:", *rules, "", "Symptoms that are explained:", *known]

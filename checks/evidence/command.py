@@ -29,6 +29,7 @@ from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
 from tidemark.checks.evidence.order import settle
 from tidemark.checks.evidence.readers.broker import decode, lines
 from tidemark.checks.evidence.readers.etcd import GatewayError, watch
+from tidemark.checks.evidence.symptoms import diagnoses
 from tidemark.checks.evidence.table.distribute import ACCOUNT
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
@@ -431,6 +432,9 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
             _say(console, f"  {answer.property_id}: {told(sentence, count)}")
     for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
+    for diagnosis in diagnoses(read.events):
+        for line in diagnosis.lines():
+            _say(console, line)
     if found.idle:
         of = Counter(sorts_of(name) for name, _ in found.idle)
         rules = ", ".join(f"{count} about {sort}" for sort, count in sorted(of.items()))

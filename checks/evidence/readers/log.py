@@ -25,6 +25,7 @@ import pyarrow.compute as pc
 from tidemark.checks.evidence.readers.log_rules import RULES, apply, milliseconds
 from tidemark.checks.evidence.readers.log_rules import fields as fields_of
 from tidemark.checks.evidence.readers.wrapped import START, stream, unwrapped, writer
+from tidemark.checks.evidence.symptoms import KIND, symptom_in
 from tidemark.checks.evidence.table.schema import COLUMNS, Row
 
 Ints = npt.NDArray[np.int64]
@@ -167,6 +168,8 @@ class LogReader:
             self._cut.setdefault(who, self._line)
         if raw.strip():
             self.counts.continued += 1
+        if not self._open and (symptom := symptom_in(raw)):
+            found.append(Row(stream(self.source, who), self._line, KIND, text=symptom))
         if self._open and raw:
             # It continues the open entry of the writer whom it names, or else the last one.
             named = [who for who in self._open if who and who.encode() in raw[:400]]

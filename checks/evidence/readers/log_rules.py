@@ -17,6 +17,7 @@ from datetime import datetime
 from functools import cached_property, lru_cache
 from typing import Any
 
+from tidemark.checks.evidence.symptoms import KIND, SYMPTOMS
 from tidemark.checks.evidence.table.schema import COLUMNS, Row, clamp, hybrid
 
 _GROUP = re.compile(rb'\[(?:"((?:[^"\\]|\\.)*)"|([^\]="]*))=(?:"((?:[^"\\]|\\.)*)"|([^\]]*))\]')
@@ -237,7 +238,7 @@ def _appended(found: Fields) -> dict[str, object]:
     }
 
 
-_CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName")
+_CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName", b"channelName")
 _FLUSH_STATE = b"DataCoord receive GetFlushState request, Flushed is "
 _SEEK = {
     b"channel seek position set from channel checkpoint meta": "seek.checkpoint",
@@ -248,6 +249,11 @@ _SEEK = {
 }
 
 RULES: dict[bytes, Rule] = {
+    **{
+        message: Rule(kind=KIND, texts={"channel": _CHANNEL}, fixed={"text": one.name})
+        for one in SYMPTOMS
+        for message in one.messages
+    },
     b"starting running Milvus components": Rule(kind="server.start"),
     b"Proxy disconnected from etcd, process will exit": Rule(kind="server.exit"),
     b"session key is deleted, exit...": Rule(kind="server.exit"),

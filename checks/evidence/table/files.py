@@ -16,6 +16,7 @@ from tidemark.checks.evidence.readers.broker import is_rocksdb
 from tidemark.checks.evidence.readers.lines import kind_of
 from tidemark.checks.evidence.readers.log import HEAD
 from tidemark.checks.evidence.readers.wrapped import START, csv_header, unwrapped
+from tidemark.checks.evidence.symptoms import symptom_in
 from tidemark.checks.evidence.table.packing import (
     BLOCK,
     BROKEN,
@@ -194,6 +195,8 @@ def _sort(head: bytes, header: str, *, whole: bool) -> tuple[Sort, str]:
             return Sort.NONE, f"a history for {name}; write one operation a line, as {_FORMAT}"
     if found is not None:
         return found
+    if symptom_in(head):
+        return Sort.LOG, ""
     return Sort.NONE, "not a log of Milvus: no line begins with [2006/01/02 15:04:05.000 +00:00] [LEVEL]"
 
 

@@ -2,6 +2,7 @@
 
 KINDS: dict[str, str] = {
     # log lines
+    "symptom": "a line that people report: text = name of the symptom, channel",
     "server.start": "a process starts",
     "server.exit": "a process says that it ends",
     "session.put": "a process writes its session: key = store key, node = server id, text = version",
