@@ -8,6 +8,8 @@ CLAIMS: dict[str, str] = {
     "history.customized": "A read with a guarantee timestamp has every write acknowledged at or below it.",
     "history.written": "A read returns only what was written before the read ended.",
     "history.kept": "A row that was read stays until it is deleted, also across a crash.",
+    "history.moment": "A read of a collection with one shard is of one moment: it shows no later write "
+    "without each earlier one.",
     "history.count": "A count is between the number of rows that must exist and of those that can; a query "
     "answers no row twice.",
     "history.ordered": "A write that begins after another was acknowledged has a greater timestamp.",

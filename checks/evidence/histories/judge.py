@@ -109,14 +109,28 @@ class Sweep:
                 self._count(level, len(mine))
         for number in sorted(self.wrong, key=lambda n: (int(reads.start[n]), n)):
             self._say(number, self.wrong[number])
-        torn = np.flatnonzero(self.latest > self.earliest)
-        if len(torn):
-            shown, other = self.latest[torn[0]], self.earliest[torn[0]]
-            self.answers("history.written").report(
-                f"A read of {self.collection.name} shows what has timestamp {shown}, not what has {other}: "
-                "it is of no one moment (allowed: shards answer by themselves).",
-                times=len(torn),
-            )
+        self._moments()
+
+    def _moments(self) -> None:
+        """Each read of one shard is of one moment; of several shards each has a moment of its own."""
+        collection, torn = self.collection, np.flatnonzero(self.latest > self.earliest)
+        if collection.one_shard:
+            answer = self.answers("history.moment")
+            answer.events += len(self.judged)
+            for read in torn.tolist():
+                level = LEVELS[collection.reads.level[read]]
+                place = Place(*collection.log.place(collection.reads.row[read]), f"{level} read")
+                answer.breach(f"{self._torn(read)}, which has one shard.", place, key=collection.name)
+        elif len(torn):
+            told = f"{self._torn(torn[0])} (allowed: shards answer by themselves)."
+            self.answers("history.written").report(told, times=len(torn))
+
+    def _torn(self, read: int) -> str:
+        shown, other = self.latest[read], self.earliest[read]
+        return (
+            f"A read shows what has timestamp {shown}, not what has {other}: it is of no one moment of "
+            f"{self.collection.name}"
+        )
 
     def _look_back(self) -> None:
         """Which read saw a cell first. The latest are written down first, so that the first one stays."""

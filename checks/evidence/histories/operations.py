@@ -68,6 +68,8 @@ _VALUE = pa.schema([
     ("keys", _RUNS),
     ("seen", _RUNS),
 ])  # fmt: skip
+_ONE_SHARD = r'"(?:shards|shards_num|num_shards)"\s*:\s*1\b'
+"""Of a ``create``: all rows of the collection are in one log."""
 _PARSED_ROWS = 1 << 17
 _EVERY_KEY = (-(1 << 63), (1 << 63) - 2)
 
@@ -203,6 +205,8 @@ class Collection:
     log: Log
     doubts: tuple[Doubt, ...] = ()
     searches: int = 0
+    one_shard: bool = False
+    """Every ``create`` of it says so: each read is of one moment."""
 
     @property
     def whole_until(self) -> int:
@@ -249,6 +253,7 @@ def _columns(events: pa.Table) -> dict[str, Any]:
     lines = events.column("value")
     part = pc.match_substring_regex(lines, _PART).to_numpy()
     found["ttl"] = pc.match_substring_regex(lines, _TTL, ignore_case=True).to_numpy()
+    found["of one shard"] = found["create"] & pc.match_substring_regex(lines, _ONE_SHARD).to_numpy()
     found["search"] |= part & (found["query"] | found["count"])
     found["query"], found["count"] = found["query"] & ~part, found["count"] & ~part
     found["delete of a part"] = found["delete"] & part
@@ -392,8 +397,18 @@ def _collection(name: str, columns: dict[str, Any], mine: Ints, doubts: list[Dou
         row=counted,
     )
     log = Log(columns["names of source"], columns["source"], columns["line"])
-    searches = len(chosen(columns["search"]))
-    return Collection(name, writes, reads, counts, columns["names of node"], log, tuple(doubts), searches)
+    created, of_one = chosen(columns["create"]), chosen(columns["of one shard"])
+    return Collection(
+        name,
+        writes,
+        reads,
+        counts,
+        columns["names of node"],
+        log,
+        tuple(doubts),
+        searches=len(chosen(columns["search"])),
+        one_shard=0 < len(created) == len(of_one),
+    )
 
 
 def _keys_of(keys: Runs, drops: Bools) -> Runs:

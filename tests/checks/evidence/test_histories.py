@@ -64,6 +64,15 @@ def test_a_read_of_no_one_moment_is_reported(
     told = judged(tmp_path, [*given, read])["history.written"].reports
     assert bool(told) == (seen == [[2, 2]] and not later)
     assert not told or f"shows what has timestamp {ts(200, 1)}, not what has {ts(100, 1)}" in next(iter(told))
+    for shards, claims in (
+        ({"shards": 1}, ["history.moment"]),
+        ({"num_shards": 2}, []),
+        ({"shards": 10}, []),
+    ):
+        created = op(0, "create", 0, client="admin", **shards)
+        assert broken(tmp_path, [created, *given, read]) == (claims if told else [])
+    twice = [op(n, "create", n, client="admin", shards=1 + n) for n in range(2)]
+    assert broken(tmp_path, [*twice, *given, read]) == []
 
 
 FIRST = insert(0, 100, ALL)
