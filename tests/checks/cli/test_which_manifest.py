@@ -42,6 +42,9 @@ VALUES = {
 }
 """Of each parameter that some command requires: an entry, or something of the right form."""
 
+QUICKER = {"watch": ["--once"], "show origins": ["retries"]}
+"""Words without which a command would take long, or not end."""
+
 OF_THE_SUITE = {"evidence", "replay", "show findings", "show places", "show sources"}
 """They take a manifest, and have an answer without: on what the suite claims, has found and implements; on a
 damaged token.
@@ -70,7 +73,7 @@ def arguments(name: str, *more: str) -> list[str]:
         if param.required:
             value = VALUES[param.name]
             words += [value] if param.param_type_name == "argument" else [param.opts[0], value]
-    return [*words, *more, *(["--once"] if name == "watch" else [])]
+    return [*words, *more, *QUICKER.get(name, [])]
 
 
 def files(folder: Path) -> set[str]:

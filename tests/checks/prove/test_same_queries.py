@@ -1,6 +1,6 @@
 """A proof does not hang on the order of hashes: the same queries, with the same answers, in every process.
 
-What is compared, in processes of their own under three hash seeds (``asked.py``):
+What is compared, in processes of their own under three hash seeds, two of them for all proofs (``asked.py``):
 
 - of **every fast proof** of every manifest, those that must fail too: a digest of all that the queries about
   each obligation assert, term by term as SMT-LIB text and in order, for each conjunct of the goal and each
@@ -91,12 +91,12 @@ def printed(seed: str, *arguments: str) -> list[list[str]]:
 
 
 @pytest.mark.slow
-def test_every_fast_proof_asks_the_same_under_three_hash_seeds():
-    one, two, three = (printed(seed) for seed in ("0", "1", "4711"))
+def test_every_fast_proof_asks_the_same_under_two_hash_seeds():
+    one, two = (printed(seed) for seed in ("0", "4711"))
     assert [line[0] for line in one] == [entry.name for entry in fast_proofs()]
     assert all(int(number) > 0 for _name, number, _digest in one)
     assert len({digest for _name, _number, digest in one}) == len(one)
-    assert one == two == three
+    assert one == two
 
 
 def test_quick_proofs_get_the_same_answers_under_three_hash_seeds():
