@@ -424,7 +424,10 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     """What was read, what was not, and what could not be judged."""
     counted = [account for account in read.accounts.values() if account.counts.lines]
     lines = sum(account.counts.lines for account in counted)
-    _say(console, f"read {len(counted)} files, {lines:,} lines, {read.events.num_rows:,} events")
+    logs = [account.counts for account in counted if account.sort is Sort.LOG]
+    ruled, entries = sum(one.ruled for one in logs), sum(one.entries for one in logs)
+    share = f" (of {entries:,} entries of logs {ruled:,} have a rule)" if logs else ""
+    _say(console, f"read {len(counted)} files, {lines:,} lines{share}, {read.events.num_rows:,} events")
     for note in found.notes:
         _say(console, f"  note: {note}")
     for answer in found.answers:

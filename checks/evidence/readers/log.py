@@ -60,6 +60,8 @@ class Lines:
     lines: int = 0
     entries: int = 0
     """Lines with a head."""
+    ruled: int = 0
+    """Those of them whose message has a rule."""
     continued: int = 0
     """Lines that belong to the entry before them."""
     damaged: int = 0
@@ -71,7 +73,7 @@ class Lines:
     def add(self, other: Lines) -> None:
         """Count what another part has."""
         first = [n for n in (self.first_damaged, other.first_damaged) if n]
-        for name in ("lines", "entries", "continued", "damaged"):
+        for name in ("lines", "entries", "ruled", "continued", "damaged"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.first_damaged = min(first, default=0)
         for kind, line in other.lost.items():
@@ -198,6 +200,7 @@ class LogReader:
         rule = RULES.get(quoted or plain or b"")
         if rule is None:
             return
+        self.counts.ruled += 1
         row: list[Any] = [None] * len(COLUMNS)
         row[:4] = stream(self.source, who), line, rule.kind, _component(caller)
         row[COLUMNS["level"]], row[COLUMNS["at"]] = _level(level), milliseconds(stamp)

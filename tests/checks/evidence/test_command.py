@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -126,6 +127,10 @@ def test_lines_without_a_rule_are_counted_by_who_wrote_them(
     status, said = judge(capsys, run, build=tmp_path / "build")
     assert status == 0, said
     assert "note: no rule for logs/node.log (lines of adaptor 1)" in said
+    ((entries, ruled),) = re.findall(r"of (\d+) entries of logs (\d+) have a rule", said)
+    write(run / "logs" / "node.log", [wal, wal, parts.stored(1, parts.ts(1))])
+    said = judge(capsys, run, build=tmp_path / "build")[1]
+    assert f"of {int(entries) + 2} entries of logs {int(ruled) + 1} have a rule" in said
 
 
 def test_what_is_not_judged_is_said_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
