@@ -19,6 +19,7 @@ from tidemark.checks.gate.resume import Journal
 from tidemark.checks.gate.schedule import Due, Schedule, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.gate.texts import Texts, texts_of
+from tidemark.checks.spark.master import parse_master
 from tidemark.checks.verdicts.errors import MissingToolError, StoppedError
 from tidemark.checks.verdicts.judge import Registry
 from tidemark.checks.verdicts.plan import Task
@@ -103,7 +104,12 @@ class _Source(Protocol):
 def _source(
     tasks: Sequence[Task], due: Sequence[int], *, registry: Registry, settings: Settings, method: str | None
 ) -> Iterator[_Source]:
-    """The pool, or this process if one is enough."""
+    """The cluster that the master names, the pool, or this process if one is enough."""
+    if due and not parse_master(settings.master).is_local:
+        from tidemark.checks.gate.cluster import Cluster  # loads Spark
+
+        yield Cluster(tasks, due, settings=settings)
+        return
     jobs = min(settings.jobs, len(due))
     if jobs < 2:
         yield _Here(tasks, due, registry=registry, settings=settings)

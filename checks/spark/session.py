@@ -331,9 +331,12 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
         # The driver itself is one entry.
         while context.getExecutorMemoryStatus().size() < 2:
             if time.monotonic() > deadline:
+                asked = session.conf.get("spark.executor.memory", "1g")
                 session.stop()
                 raise UnreachableMasterError(
-                    master.url, f"no executor registered within {options.executor_seconds:g} s"
+                    master.url,
+                    f"no executor registered within {options.executor_seconds:g} s; its workers need "
+                    f"spark.executor.memory = {asked} free (or less: spark-defaults.conf in SPARK_CONF_DIR)",
                 )
             time.sleep(0.2)
     if not master.on_loopback:
