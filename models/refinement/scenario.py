@@ -25,6 +25,23 @@ class Scenario(BaseModel):
         )
 
 
+class FaultyScenario(Scenario):
+    """A scenario with a budget for each kind of fault: see FaultBudget. The judge reports a fault that has a
+    budget and never happens.
+    """
+
+    crashes: int = 0
+    drops: int = 0
+    delays: int = 0
+    lost_replies: int = 0
+    duplicates: int = 0
+    reorders: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
+    torn_writes: int = 0
+    cancellations: int = 0
+
+
 S = TypeVar("S", bound=Scenario)
 P = TypeVar("P", bound=Program)
 

@@ -64,7 +64,7 @@ from tidemark.models.protocols.flush.refinement import (
 )
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -81,7 +81,7 @@ _NEVER = 1_000_000
 ROW_BYTES = 24
 
 
-class FlushScenario(Scenario):
+class FlushScenario(FaultyScenario):
     """What happens in a flush program.
 
     Attributes:
@@ -92,7 +92,6 @@ class FlushScenario(Scenario):
         seals: a flush also ends the segments whose last row it covers.
         timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
             together; ``endless``: without a limit.
-        crashes: of the node.
         moves: how often the operator takes the channel from the node and gives it back. Not while the node is
             down: the specification speaks of the owner that lives.
         remote_client: the client is a process of its own; otherwise it lives with the coordinator.
@@ -108,13 +107,6 @@ class FlushScenario(Scenario):
     seals: bool = False
     timer_firings: int = 0
     endless: bool = False
-    crashes: int = 0
-    lost_replies: int = 0
-    delays: int = 0
-    drops: int = 0
-    duplicates: int = 0
-    storage_failures: int = 0
-    torn_writes: int = 0
     moves: int = 0
     remote_client: bool = False
     repetitions: int | None = None

@@ -33,7 +33,7 @@ from tidemark.models.protocols.ids.ports import (
 )
 from tidemark.models.protocols.ids.refinement import ProxyView, Question, abstract, question_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -45,7 +45,7 @@ WINDOW_NS = NANOSECONDS + 1
 """The shortest: with a clock at rest, each incarnation begins two milliseconds above the one before."""
 
 
-class IdsScenario(Scenario):
+class IdsScenario(FaultyScenario):
     """What happens in a program of ids.
 
     Attributes:
@@ -56,10 +56,6 @@ class IdsScenario(Scenario):
         questions: how many batches a proxy may ask for.
         doubled: how many questions of each proxy, the first ones, are delivered twice.
         crashable: processes that may crash.
-        crashes: budget of crashes.
-        drops: budget of questions that vanish.
-        delays: budget of questions that arrive after the proxy has given up.
-        lost_replies: budget of answers that vanish.
         protocol: the specification, or a variant of it.
     """
 
@@ -71,10 +67,6 @@ class IdsScenario(Scenario):
     questions: int = 2
     doubled: int = 0
     crashable: tuple[str, ...] = ()
-    crashes: int = 0
-    drops: int = 0
-    delays: int = 0
-    lost_replies: int = 0
     protocol: str = SPECIFICATION
 
     @property

@@ -31,7 +31,7 @@ from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.ports.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
@@ -44,7 +44,7 @@ TICKER_TASK = "proxy 1 ticker"
 SPECIFICATION = "tidemark.spec.proxy:Proxy"
 
 
-class ProxyScenario(Scenario):
+class ProxyScenario(FaultyScenario):
     """What happens in a proxy program.
 
     Attributes:
@@ -58,9 +58,6 @@ class ProxyScenario(Scenario):
         near_logs: an append is one step, and always succeeds.
         endless: it ticks and reports for ever; the oracle, near, answers ticks only where they are needed.
         real_logs: the logs are those of the broker, over files in memory.
-        delays: budget of appends that arrive after the proxy has given up.
-        drops: budget of appends that vanish.
-        lost_replies: budget of appends whose answer vanishes.
         oracle_drops: budget of calls of the oracle that vanish.
         refusals: how many messages, those of the first timestamps, the logs may refuse.
         protocol: the specification, or a variant of it.
@@ -76,9 +73,6 @@ class ProxyScenario(Scenario):
     near_logs: bool = False
     endless: bool = False
     real_logs: bool = False
-    delays: int = 0
-    drops: int = 0
-    lost_replies: int = 0
     oracle_drops: int = 0
     refusals: int = 0
     protocol: str = SPECIFICATION

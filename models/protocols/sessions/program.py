@@ -19,7 +19,7 @@ from tidemark.models.protocols.common.calls import is_alone
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -30,19 +30,17 @@ SPECIFICATION = "tidemark.spec.sessions:Sessions"
 _DOWN = CoordinatorView("down", 0, 0, (), ())
 
 
-class SessionsScenario(Scenario):
+class SessionsScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         lives: by node how many sessions it has, one after the other; each of them ends.
         compactions: how often the store forgets all changes so far.
-        crashes: budget of crashes of the coordinator.
         protocol: the specification, or a variant of it.
     """
 
     lives: tuple[int, ...]
     compactions: int = 0
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     def settings(self) -> Settings:

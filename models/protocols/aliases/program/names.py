@@ -33,7 +33,7 @@ from tidemark.models.protocols.aliases.refinement import (
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -45,21 +45,19 @@ SPECIFICATION = "tidemark.spec.aliases.variants.finer_steps:AsBuilt"
 _MORE: dict[str, dict[str, Any]] = {"create": {"shards": 1}, "alter": {"schema": "another"}}
 
 
-class NamesScenario(Scenario):
+class NamesScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         calls: of each client its calls, as "alter_alias alias others"; the first client's come first.
         asks: of each proxy the names that its requests ask for, one after another.
         creates: names of the collections that are created, in this order.
-        crashes: how often the cluster may crash.
         protocol: the specification, or a variant of it.
     """
 
     calls: tuple[tuple[str, ...], ...]
     asks: tuple[tuple[str, ...], ...]
     creates: tuple[str, ...]
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     @property

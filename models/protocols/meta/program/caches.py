@@ -29,7 +29,7 @@ from tidemark.models.protocols.meta.refinement import (
     meta_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
@@ -44,8 +44,9 @@ _FIRST = CollectionVersion(NAME, 0, "", number=1, created=1, channels=("c1v0",),
 """What is stored at first where a coordinator may crash."""
 
 
-class MetaScenario(Scenario):
-    """What happens.
+class MetaScenario(FaultyScenario):
+    """What happens. If the coordinator may crash, proxies and requests are in another process, and the
+    collection is there from the beginning.
 
     Attributes:
         requests: for each request the number of its proxy.
@@ -56,8 +57,6 @@ class MetaScenario(Scenario):
         changers: how many change it side by side, each as often as that.
         silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
             with him, until the proxy's session ends.
-        crashes: how often the coordinator may crash. Proxies and requests are in another process then, and
-            the collection is there from the beginning.
         protocol: the specification, or a variant of it.
     """
 
@@ -68,7 +67,6 @@ class MetaScenario(Scenario):
     cancels: tuple[int, ...] = ()
     changers: int = 1
     silences: int = 0
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     @property

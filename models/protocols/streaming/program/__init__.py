@@ -31,7 +31,7 @@ from tidemark.models.protocols.streaming.ports import (
 )
 from tidemark.models.protocols.streaming.refinement import abstract, append_view, term_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -51,7 +51,7 @@ PASSES = "a_tick_may_pass_what_is_acknowledged"
 """Claim id: the prefix that the next tick finds reaches each acknowledged append below all that wait."""
 
 
-class StreamingScenario(Scenario):
+class StreamingScenario(FaultyScenario):
     """What happens in a program of a streaming node.
 
     Attributes:
@@ -66,9 +66,6 @@ class StreamingScenario(Scenario):
             client has its answer.
         endless: ticks are looked for again and again; the oracle answers them only where they are needed.
         failing: the first save of each kind has no answer.
-        crashes: budget of crashes of the node.
-        delays: budget of appends that time out and come later.
-        lost_replies: budget of appends that happen and time out.
         protocol: the specification, or a variant of it.
     """
 
@@ -82,9 +79,6 @@ class StreamingScenario(Scenario):
     overtaken: bool = False
     endless: bool = False
     failing: bool = False
-    crashes: int = 0
-    delays: int = 0
-    lost_replies: int = 0
     protocol: str = SPECIFICATION
 
     @property

@@ -49,7 +49,7 @@ from tidemark.models.protocols.timetick.refinement import (
     coordinator_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -61,7 +61,7 @@ OTHERS = "others"
 SPECIFICATION = "tidemark.spec.timetick:TimeTick"
 
 
-class TimeTickScenario(Scenario):
+class TimeTickScenario(FaultyScenario):
     """What happens in a root coordinator's program.
 
     Attributes:
@@ -76,9 +76,6 @@ class TimeTickScenario(Scenario):
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
         endless: all sources report for ever.
-        crashes: budget of crashes of the coordinator.
-        storage_failures: budget of ticks that are not sent.
-        storage_lost_acks: budget of ticks that are sent, and reported as failed.
         protocol: the specification that each step must follow.
     """
 
@@ -92,9 +89,6 @@ class TimeTickScenario(Scenario):
     round_capacity: int = 1
     prepared: bool = False
     endless: bool = False
-    crashes: int = 0
-    storage_failures: int = 0
-    storage_lost_acks: int = 0
     protocol: str = SPECIFICATION
 
     @property

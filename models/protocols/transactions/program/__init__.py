@@ -32,7 +32,7 @@ from tidemark.models.protocols.transactions.ports import ReaderCalls, Transactio
 from tidemark.models.protocols.transactions.program.readers import GO_ON, missed
 from tidemark.models.protocols.transactions.refinement import Landed, NodeView, ReaderView, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -49,7 +49,7 @@ _LARGE = "x" * _MOST_BYTES
 _TICK, _PERSIST, _RETRY = "timer.tick", "timer.persist", "timer.retry"
 
 
-class TransactionScenario(Scenario):
+class TransactionScenario(FaultyScenario):
     """What happens in a program of transactions.
 
     Attributes:
@@ -62,9 +62,7 @@ class TransactionScenario(Scenario):
         ticks: how often the tick operator looks.
         cuts: the log is cut behind the reader's position.
         reads: a reader is there.
-        crashes: budget of crashes.
         crashable: which of ``node`` and ``reader`` may die.
-        delays: budget of appends that time out and come later.
     """
 
     bodies: tuple[int, ...] = (1,)
@@ -76,9 +74,7 @@ class TransactionScenario(Scenario):
     ticks: int = 1
     cuts: bool = False
     reads: bool = True
-    crashes: int = 0
     crashable: tuple[str, ...] = (NODE,)
-    delays: int = 0
 
     @property
     def each_lasts(self) -> tuple[int, ...]:
