@@ -5,7 +5,6 @@ Each step of it must be a step of the specification, or change nothing that the 
 node and the coordinator each own one component of what is observed; the refinement mapping joins them.
 """
 
-import functools
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from typing import Any
 
@@ -64,7 +63,7 @@ from tidemark.models.protocols.flush.refinement import (
 )
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -207,7 +206,7 @@ class FlushProgram(RefiningProgram):
 
     def abstraction_of(self, scenario: Any) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=_IGNORED)
 
     def populate(self, world: World) -> None:
         """Define the coordinator and the node, and the client if it is a process."""
@@ -504,25 +503,19 @@ def _seal_handler(node: DataNode) -> Any:
     return seal_segments
 
 
-@functools.cache
-def _abstraction(scenario: FlushScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        node: Any = observation[NODE]
-        alive, memory, sent = node
-        coordinator = observation[COORDINATOR]
-        assert isinstance(coordinator, CoordinatorView)
-        return abstract(
-            memory,
-            coordinator,
-            alive=alive,
-            sent=sent,
-            segments=scenario.segments,
-            positions=len(scenario.rows),
-        )
-
-    return Abstraction(scenario.instance(), values, ignored=_IGNORED)
+def _values(scenario: FlushScenario, observation: Any) -> Mapping[str, Any]:
+    node: Any = observation[NODE]
+    alive, memory, sent = node
+    coordinator = observation[COORDINATOR]
+    assert isinstance(coordinator, CoordinatorView)
+    return abstract(
+        memory,
+        coordinator,
+        alive=alive,
+        sent=sent,
+        segments=scenario.segments,
+        positions=len(scenario.rows),
+    )
 
 
 flush = program(FlushProgram, FlushScenario)

@@ -3,7 +3,6 @@
 Each step must be a step of ``tidemark.spec.proxy``, or change nothing of it.
 """
 
-import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +29,8 @@ from tidemark.models.protocols.common.oracle import (
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.ports.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
@@ -116,7 +115,7 @@ class ProxyProgram(RefiningProgram):
     table = "proxy"
 
     def __init__(self, scenario: ProxyScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.tasks = [DmlTask(channels) for channels in scenario.tasks]
@@ -269,19 +268,13 @@ def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Ha
     )
 
 
-@functools.cache
-def _abstraction(scenario: ProxyScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _values(scenario: ProxyScenario, observation: Any) -> Mapping[str, Any]:
     channels, last = scenario.channels, scenario.last
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        proxy, log, answered = observation[PROXY], observation[LOG], observation[ANSWERS]
-        assert isinstance(proxy, ProxyView)
-        assert isinstance(log, LogView)
-        assert isinstance(answered, tuple)
-        return abstract(proxy, log, answered, channels=channels, last=last)
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+    proxy, log, answered = observation[PROXY], observation[LOG], observation[ANSWERS]
+    assert isinstance(proxy, ProxyView)
+    assert isinstance(log, LogView)
+    assert isinstance(answered, tuple)
+    return abstract(proxy, log, answered, channels=channels, last=last)
 
 
 proxy = program(ProxyProgram, ProxyScenario)

@@ -18,8 +18,8 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import is_alone
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -88,7 +88,7 @@ class SessionsProgram(RefiningProgram):
     table = "sessions"
 
     def __init__(self, scenario: SessionsScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.coordinators: list[Coordinator] = []
@@ -184,16 +184,8 @@ class SessionsProgram(RefiningProgram):
         )
 
 
-@functools.cache
-def _abstraction(scenario: SessionsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: SessionsScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
 
 
 sessions = program(SessionsProgram, SessionsScenario)

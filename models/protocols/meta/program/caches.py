@@ -6,7 +6,6 @@ Each step must be a step of ``tidemark.spec.meta``, or change nothing of it.
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +27,8 @@ from tidemark.models.protocols.meta.refinement import (
     cache_view,
     meta_view,
 )
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
@@ -176,7 +175,7 @@ class MetaProgram(RefiningProgram):
     table = "meta"
 
     def __init__(self, scenario: MetaScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, sound=scenario.protocol in (SPECIFICATION, RESTARTS)))
         self.scenario = scenario
         self.settings = Settings(
             clock=ClockOrder.UNTIMED,
@@ -341,16 +340,9 @@ async def _leave(process: Process, request: asyncio.Task[None]) -> None:
     request.cancel()
 
 
-@functools.cache
-def _abstraction(scenario: MetaScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(*known.get(COORDINATOR, ()), *known[CLUSTER])
-
-    sound = scenario.protocol in (SPECIFICATION, RESTARTS)
-    return Abstraction(scenario.instance(), values, sound=sound)
+def _values(scenario: MetaScenario, known: Any) -> Mapping[str, Any]:
+    del scenario
+    return abstract(*known.get(COORDINATOR, ()), *known[CLUSTER])
 
 
 meta = program(MetaProgram, MetaScenario)

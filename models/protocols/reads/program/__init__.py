@@ -56,7 +56,7 @@ from tidemark.models.protocols.reads.refinement import (
     node_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -276,7 +276,7 @@ class ReadsProgram(RefiningProgram):
     @staticmethod
     def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -521,14 +521,8 @@ def whole_of(scenario: ReadsScenario, observation: Observation) -> Whole:
     )
 
 
-@functools.cache
-def _abstraction(scenario: ReadsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        return abstract(whole_of(scenario, observation))
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+def _values(scenario: ReadsScenario, observation: Any) -> Mapping[str, Any]:
+    return abstract(whole_of(scenario, observation))
 
 
 reads = program(ReadsProgram, ReadsScenario)

@@ -7,7 +7,6 @@ channel up, takes it up anew.
 """
 
 import asyncio
-import functools
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.ports import CHANNEL, KEY, Storage, Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -106,7 +105,7 @@ class SegmentsProgram(RefiningProgram):
 
     def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=("faults",))
 
     def storage_of(self, world: World) -> Storage:
         """The log, the records and the files."""
@@ -278,17 +277,9 @@ async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks)
 
 
-@functools.cache
-def _abstraction(scenario: SegmentsScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        entries, stored = known[LOG]
-        return abstract(entries, stored, known[NODE], scenario.writes)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: SegmentsScenario, known: Any) -> Mapping[str, Any]:
+    entries, stored = known[LOG]
+    return abstract(entries, stored, known[NODE], scenario.writes)
 
 
 segments = program(SegmentsProgram, SegmentsScenario)

@@ -49,7 +49,7 @@ from tidemark.models.protocols.timetick.refinement import (
     coordinator_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import FaultyScenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -170,7 +170,7 @@ class TimeTickProgram(RefiningProgram):
 
     def mapping(self, scenario: TimeTickScenario) -> Abstraction:
         """Return the refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=("faults",))
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -346,29 +346,21 @@ def memory_of(coordinator: RootCoord, clock: CountedClock) -> Hashable:
     )
 
 
-@functools.cache
-def _abstraction(scenario: TimeTickScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _values(scenario: TimeTickScenario, known: Any) -> Mapping[str, Any]:
     proxies, messages = scenario.ids, max(len(scenario.messages), 1)
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        coordinator, ddl, serving = known[ROOT_COORD]
-        sessions = known[SESSIONS]
-        assert isinstance(sessions, SessionsView)
-        whole = Whole(
-            issued=max(known[ANSWERS], default=0),
-            coordinator=coordinator,
-            sources={DDL_SOURCE: ddl, **{source: known[f"proxy {source}"] for source in proxies}},
-            sessions=sessions,
-            appended=dict(known[LOG]),
-            ticks=tuple(known[f"store {TICKS}/{channel}"] for channel in scenario.channels),
-            serving=serving,
-        )
-        return abstract(whole, proxies=proxies, messages=messages)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+    coordinator, ddl, serving = known[ROOT_COORD]
+    sessions = known[SESSIONS]
+    assert isinstance(sessions, SessionsView)
+    whole = Whole(
+        issued=max(known[ANSWERS], default=0),
+        coordinator=coordinator,
+        sources={DDL_SOURCE: ddl, **{source: known[f"proxy {source}"] for source in proxies}},
+        sessions=sessions,
+        appended=dict(known[LOG]),
+        ticks=tuple(known[f"store {TICKS}/{channel}"] for channel in scenario.channels),
+        serving=serving,
+    )
+    return abstract(whole, proxies=proxies, messages=messages)
 
 
 timetick = program(TimeTickProgram, TimeTickScenario)
