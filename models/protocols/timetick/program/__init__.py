@@ -72,7 +72,6 @@ class TimeTickScenario(FaultyScenario):
         ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
         others: how many timestamps another client is given.
         expires: proxies that lose their lease, at any time after they began to serve.
-        round_capacity: rounds that may wait for the sender.
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
         endless: all sources report for ever.
@@ -86,7 +85,6 @@ class TimeTickScenario(FaultyScenario):
     ddl_reports: int = 1
     others: int = 1
     expires: tuple[SourceId, ...] = ()
-    round_capacity: int = 1
     prepared: bool = False
     endless: bool = False
     protocol: str = SPECIFICATION
@@ -222,9 +220,7 @@ class TimeTickProgram(RefiningProgram):
     async def _run_root_coord(self, process: Process) -> None:
         ddl = self._source(DDL_SOURCE)
         ddl.messages = {number: MessageView("dropped", 0, 0) for number in self.sources[DDL_SOURCE].messages}
-        config = RootCoordConfig(
-            ddl_tick_seconds=0.2, dummy_seconds=0.3, round_capacity=self.scenario.round_capacity
-        )
+        config = RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3, round_capacity=1)
         clock = CountedClock(
             process,
             {
