@@ -112,6 +112,7 @@ class Book:
         for evidence in finding.evidence:
             self.expected(finding, evidence)
         judged, shown = self._judged(finding), list[tuple[Evidence, Verdict]]()
+        chosen = any(evidence.shown for evidence in finding.evidence)
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
             elsewhere = self._elsewhere(entry)
@@ -125,7 +126,8 @@ class Book:
             assert not isinstance(entry, ProofEntry)
             verdict = judged[evidence.entry, evidence.claim]
             yield f"- `{evidence.claim}`: {_words(verdict, entry)}{frame}"
-            if evidence.shown:
+            by_rule = not chosen and not shown and verdict.outcome is Outcome.REFUTED
+            if evidence.shown or by_rule:
                 shown.append((evidence, verdict))
         for evidence, verdict in shown:
             if verdict.counterexample is None:

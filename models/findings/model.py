@@ -34,10 +34,11 @@ class Finding(Strict):
 
 
 class FindingsFile(Strict):
-    """All findings about one protocol; ``manifest`` is the name of its manifest.
+    """All findings about one protocol; ``manifest``: the name of its manifest, by default that of the folder.
 
     A finding is a table ``[finding.ID]``; ``[finding.ID.evidence]`` has a line for each entry, with the claim
-    or claims; ``shown`` lists those whose counterexample is printed, as "ENTRY CLAIM".
+    or claims; ``shown`` lists those whose counterexample is printed, as "ENTRY CLAIM": by default
+    the first one.
     """
 
     manifest: str
@@ -74,7 +75,8 @@ def finding_files() -> tuple[Path, ...]:
 def load_findings(path: Path) -> FindingsFile:
     """Read one file. Raises ManifestError if it does not have the form above."""
     try:
-        return FindingsFile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        return FindingsFile.model_validate({"manifest": path.parents[1].name, **content})
     except (ValidationError, tomllib.TOMLDecodeError) as error:
         raise ManifestError(str(error), file=path.name, remedy="correct the file") from error
 

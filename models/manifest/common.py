@@ -4,7 +4,8 @@ A manifest may have a table ``common``:
 
 - ``common.instance``, ``common.proof``, ``common.interleave``, ``common.conform``: keys and values for the
   entries of that section that do not have the key themselves; an entry adds to common claims by
-  ``more_claims``. Instances, proofs and pins without ``protocol`` judge the protocol of the manifest;
+  ``more_claims``. Programs without common claims have those of a refinement, to which ``more_claims`` of
+  ``common.interleave`` adds. Instances, proofs and pins without ``protocol`` judge that of the manifest;
 - ``common.vacuous``, ``common.skip``: reason -> ids, to which an entry refers by the reason.
 
 An entry that states no expectation expects that proofs prove, and that all else holds.
@@ -31,6 +32,9 @@ EXPECTING = ("instance", "proof", "interleave", "conform", "argument", "pins", "
 
 SAFETY = ("invariant", "transition_invariant")
 """Kinds of claim about states and steps."""
+
+OF_A_REFINEMENT = ("refinement", "execution")
+"""Claims about a program of which each step is one of the protocol, beside the protocol's."""
 
 REASONS = ("vacuous", "skip")
 """Keys whose reasons may be common."""
@@ -67,6 +71,7 @@ def expand(data: Mapping[str, Any], *, file: str) -> dict[str, Any]:
         expansion.others = frozenset(
             claim for kind, ids in properties.items() if kind not in SAFETY for claim in ids
         )
+        expansion.refines([claim for kind in SAFETY for claim in properties.get(kind, ())])
     content = {key: value for key, value in data.items() if key != "common"}
     for section in dict.fromkeys((*SECTIONS, *GROUPED, *JUDGED, *EXPECTING)):
         if isinstance(content.get(section), list):
@@ -95,12 +100,22 @@ class _Expansion:
         """Properties that are neither invariants nor transition invariants."""
         self.used: set[tuple[str, str]] = set()
 
+    def refines(self, safety: Iterable[str]) -> None:
+        """Without common claims programs have those of a refinement, and what ``more_claims`` adds."""
+        stated = self.defaults["interleave"]
+        if "claims" not in stated:
+            given = stated.get("more_claims")
+            more = _ids(given, "common.interleave.more_claims", file=self.file) if given is not None else []
+            claims = [*OF_A_REFINEMENT, *safety, *more]
+            self.defaults["interleave"] = {**stated, "claims": claims}
+            self.used |= {("interleave", "claims"), ("interleave", "more_claims")}
+
     def entry(self, section: str, entry: object) -> object:
         """One entry with the common keys of its section, and its reasons turned round."""
         if not isinstance(entry, dict):
             return entry
         where = f"{section} {entry.get('name', '')!r}"
-        defaults = self.defaults.get(section, {})
+        defaults = {key: one for key, one in self.defaults.get(section, {}).items() if key != "more_claims"}
         whole = {**self.implied.get(section, {}), **defaults, **entry}
         if section in EXPECTING:
             whole["expect"] = _expected(section, whole.get("expect", {}))

@@ -11,7 +11,6 @@ A module of mutants lists them::
             at="rootcoord/session_watch.py:SessionWatch.run",
             old="self.revision = await self._sync.list_again(self._sessions.take_over)",
             new="self.revision += 1",
-            killer="refinement",
             on=BEHIND,
             source="seed 004: service discovery",
             says="A watch that is refused continues behind what the store has forgotten.",
@@ -46,8 +45,8 @@ IMPL = "impl"
 """The room of the implementation, not named as a package: no judge depends on all of it."""
 
 
-WALKS = "conformance"
-"""The claim of walks over a program."""
+REFINES, WALKS = "refinement", "conformance"
+"""The claim of a program whose steps are compared with a specification, and that of walks over it."""
 
 SLIP = "/slip:"
 """Between function and name in the id of a slip."""
@@ -138,9 +137,10 @@ class Edit:
 @dataclass(frozen=True)
 class Patch:
     """A mutant of the implementation. See ``Edit`` and ``Declared`` for what is not said here. ``on``: the
-    entry on which it must die; None: it is one of the ``slips`` of an ``[implementation.NAME]``, tried with
-    the mutants that rules make. ``says``: what is wrong. ``also``: changes of other functions, which belong
-    to it. ``walked``: an entry of walks, on which it must die, too.
+    entry on which it must die, ``killer``: by what claim, by default the refinement; ``walked``: an entry of
+    walks, on which it must die, too. Without any entry it is one of the ``slips`` of an
+    ``[implementation.NAME]``, tried with the mutants that rules make. ``says``: what is wrong. ``also``:
+    changes of other functions, which belong to it.
     """
 
     name: str
@@ -156,6 +156,10 @@ class Patch:
     tier: str = "fast"
     also: tuple[Edit, ...] = ()
     walked: Host | None = None
+
+    def __post_init__(self) -> None:
+        if self.on is not None and self.killer is None and self.equivalent is None:
+            object.__setattr__(self, "killer", REFINES)
 
     @property
     def attribute(self) -> str:
@@ -203,17 +207,18 @@ class Patch:
 
 
 def patches(module: str, *given: Patch) -> tuple[Patch, ...]:
-    """The mutants of a module, each made an attribute of it, followed by those that are walked, too.
+    """The mutants of a module, each made an attribute of it, followed by those that are walked.
 
     Raises PatchError if two have one name.
     """
     scope = vars(sys.modules[module])
     walked = [replace(one, on=one.walked, killer=WALKS, walked=None) for one in given if one.walked]
-    for patch in (*given, *walked):
+    every = (*(one for one in given if one.on or not one.walked), *walked)
+    for patch in every:
         if patch.attribute in scope:
             raise PatchError(f"there are two {patch.name!r}", remedy="Rename one", place=module)
         scope[patch.attribute] = patch
-    return (*given, *walked)
+    return every
 
 
 _inside: list[tuple[Patch, list[tuple[FunctionType, CodeType]]]] = []

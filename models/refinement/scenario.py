@@ -1,12 +1,13 @@
 """What happens in a program, as plain data: a manifest's ``constants`` are the fields of a scenario."""
 
 import inspect
-from collections.abc import Callable
-from functools import cached_property
+from collections.abc import Callable, Mapping
+from functools import cache, cached_property, partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tidemark.models.refinement.program import Abstraction
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.program import Program
 from tidemark.models.simulation.settings import FaultBudget, FaultKind
@@ -23,6 +24,23 @@ class Scenario(BaseModel):
         return FaultBudget(
             **{kind: getattr(self, kind) for kind in FaultKind if kind in type(self).model_fields}
         )
+
+
+class FaultyScenario(Scenario):
+    """A scenario with a budget for each kind of fault: see FaultBudget. The judge reports a fault that has a
+    budget and never happens.
+    """
+
+    crashes: int = 0
+    drops: int = 0
+    delays: int = 0
+    lost_replies: int = 0
+    duplicates: int = 0
+    reorders: int = 0
+    storage_failures: int = 0
+    storage_lost_acks: int = 0
+    torn_writes: int = 0
+    cancellations: int = 0
 
 
 S = TypeVar("S", bound=Scenario)
@@ -44,3 +62,21 @@ def program(make: Callable[[S], P], scenario: type[S]) -> Callable[..., P]:
     fresh.__wrapped__ = scenario  # type: ignore[attr-defined]  # errors name its place
     fresh.__signature__ = inspect.signature(scenario)  # type: ignore[attr-defined]
     return fresh
+
+
+@cache
+def mapped(
+    scenario: Any,
+    values: Callable[[Any, Any], Mapping[str, Any]],
+    *,
+    ignored: tuple[str, ...] = (),
+    sound: bool | None = None,
+) -> Abstraction:
+    """The refinement mapping of a scenario with an ``instance``: ``values`` takes the scenario and an
+    observation. A pure function of its arguments: it may outlive executions. ``ignored``, ``sound``: see
+    Abstraction; by default a scenario is sound whose ``protocol``, if it has one, is that by default.
+    """
+    if sound is None:
+        field = type(scenario).model_fields.get("protocol")
+        sound = field is None or scenario.protocol == field.default
+    return Abstraction(scenario.instance(), partial(values, scenario), ignored=ignored, sound=sound)

@@ -144,6 +144,7 @@ BY_RULE = {
     "expect": ["by rule"],
     "every": ["by rule"],
     "properties": ["those of the lock"],
+    "claims": ["by rule"],
 }
 """What is filled in before the classes read it, so that these require it."""
 

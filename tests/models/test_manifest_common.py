@@ -86,6 +86,18 @@ def test_claims_are_added_to_the_common_ones():
     assert "more_claims" not in entry
 
 
+def test_without_common_claims_programs_have_those_of_a_refinement():
+    content = {
+        "properties": {"invariant": [SAFE], "transition_invariant": [FORWARD], "reachable": ["seen"]},
+        "common": {"interleave": {"more_claims": ["own"]}},
+        "interleave": [program(), program(more_claims=["another"]), program(claims=["own"])],
+    }
+    by_rule, more, stated = expand(content, file="x")["interleave"]
+    assert by_rule["claims"] == ["refinement", "execution", SAFE, FORWARD, "own"]
+    assert more["claims"] == [*by_rule["claims"], "another"]
+    assert stated["claims"] == ["own"]
+
+
 @pytest.mark.parametrize(
     ("common", "entry", "said"),
     [

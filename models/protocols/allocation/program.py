@@ -219,7 +219,7 @@ class AllocationProgram(RefiningProgram):
 
     async def _restart(self) -> None:
         for _ in range(self.scenario.restarts):
-            await self.when("stop", lambda: bool(self.given) and not self.asking, self.stop_coordinator)
+            await self.when("stop", self._may_stop, self.stop_coordinator)
             await self._process.point("coordinator.start")
             self.issued += 1
             self.expiry = dict.fromkeys(range(self.scenario.segments), self.issued)

@@ -26,7 +26,7 @@ from tidemark.models.protocols.common.oracle import (
 from tidemark.models.protocols.timetick import program as timetick_program
 from tidemark.models.protocols.timetick.ports import ROOT_COORD, SessionCalls, Sessions
 from tidemark.models.protocols.timetick.refinement import coordinator_view
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -41,13 +41,12 @@ FINISHED = "every_task_is_finished"
 POINTS = ("ddl.scheduler", "ddl.finish", "background.note", "ddl.push")
 
 
-class DdlChainScenario(Scenario):
+class DdlChainScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         tasks: DDL tasks. jobs: background jobs.
         reports, dummies: how often each loop's timer ends.
-        drops: calls of the oracle that vanish.
         near: a call of the oracle is one step, and is always answered.
     """
 
@@ -55,7 +54,6 @@ class DdlChainScenario(Scenario):
     jobs: int = 0
     reports: int = 1
     dummies: int = 0
-    drops: int = 0
     near: bool = True
 
 

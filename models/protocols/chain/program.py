@@ -33,7 +33,7 @@ from tidemark.models.protocols.timetick.ports import (
 )
 from tidemark.models.protocols.timetick.program import StubDdl
 from tidemark.models.protocols.timetick.refinement import CoordinatorView, coordinator_view
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
 from tidemark.models.simulation.world.process import Process
@@ -64,7 +64,7 @@ class CoarsePoints:
             await self._process.point(name)
 
 
-class ChainScenario(Scenario):
+class ChainScenario(FaultyScenario):
     """What happens in a chain.
 
     Attributes:
@@ -74,8 +74,6 @@ class ChainScenario(Scenario):
         points: where the parts can be preempted.
         late_join: the last proxy registers while the coordinator runs.
         early: clients write at any time, and it is the proxy that waits until it serves.
-        crashes: of the coordinator.
-        delays: appends that arrive after they were given up.
     """
 
     writes: tuple[tuple[tuple[str, ...], ...], ...]
@@ -84,8 +82,6 @@ class ChainScenario(Scenario):
     points: tuple[str, ...] = POINTS
     late_join: bool = False
     early: bool = False
-    crashes: int = 0
-    delays: int = 0
 
     @property
     def channels(self) -> tuple[str, ...]:

@@ -6,7 +6,6 @@ What is stored is read from the file after each commit. The contract is that of 
 import functools
 import sqlite3
 from collections.abc import Sequence
-from pathlib import Path
 
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
@@ -14,12 +13,11 @@ from tidemark.models.protocols.channels.claims import RECORDS_ARE_STORED
 from tidemark.models.protocols.channels.contract import Records
 from tidemark.models.protocols.channels.records import RecordsProgram, Script, difference, records
 from tidemark.models.protocols.channels.scenario import COORDINATOR
+from tidemark.models.protocols.common.adapters import ROOT, metadata_in
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
+from tidemark.models.simulation.world.database import DatabaseFile
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
-
-_FILE = Path("metadata")
 
 
 class RealRecordsProgram(RecordsProgram):
@@ -30,7 +28,7 @@ class RealRecordsProgram(RecordsProgram):
         self._file = DatabaseFile(world, COORDINATOR, changed=self._changed)
         world.attach(self._file, machine=None)
         with self._file.directly() as database:
-            store = SqliteMetaStore(_FILE, database=database)
+            store = SqliteMetaStore(ROOT, database=database)
             finish(store.save_channels(self.first.channels))
             for record in self.first.segments:
                 finish(store.save_segment(record))
@@ -42,7 +40,7 @@ class RealRecordsProgram(RecordsProgram):
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store."""
         del process
-        return SqliteMetaStore(_FILE, database=self._file.connect())
+        return SqliteMetaStore(ROOT, database=self._file.connect())
 
     def stored(self) -> Records:
         """Return what is committed."""
@@ -55,7 +53,7 @@ class RealRecordsProgram(RecordsProgram):
 
 @functools.lru_cache(maxsize=256)
 def _records(copy: sqlite3.Connection) -> Records:
-    return Records.of(finish(SqliteMetaStore(_FILE, database=DatabaseSnapshot(copy)).load()))
+    return Records.of(metadata_in(copy))
 
 
 def records_in_sqlite(*, before: Script = (), clients: Sequence[Script]) -> RecordsProgram:

@@ -2,7 +2,7 @@
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.types import ChannelName, EndPosition, Pack, Row, SegmentId, StartPosition
-from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.refinement.scenario import FaultyScenario
 from tidemark.models.simulation.settings import ClockOrder, Settings
 
 COORDINATOR = "coordinator"
@@ -11,7 +11,7 @@ ROW_BYTES = 24
 _NEVER = 1_000_000
 
 
-class ChannelsScenario(Scenario):
+class ChannelsScenario(FaultyScenario):
     """What happens in a program of channels.
 
     Attributes:
@@ -25,8 +25,6 @@ class ChannelsScenario(Scenario):
         repetitions: failed calls and writes that the node repeats.
         slow_store: each change of the coordinator's metadata takes a step.
         deadlines: calls go through ``tidemark.impl.rpc`` in one process, and its deadlines may pass.
-        crashes: of the coordinator.
-        storage_failures: writes that fail, of objects and of metadata.
     """
 
     logs: tuple[tuple[tuple[SegmentId, ...], ...], ...]
@@ -41,9 +39,6 @@ class ChannelsScenario(Scenario):
     repetitions: int = 0
     slow_store: bool = False
     deadlines: int = 0
-    crashes: int = 0
-    lost_replies: int = 0
-    storage_failures: int = 0
 
     @property
     def channels(self) -> tuple[ChannelName, ...]:

@@ -188,22 +188,3 @@ class SparingOracle(OracleProcess):
         if self.silent:
             raise RpcTimeoutError("the oracle does not answer")
         return super().give(count, caller)
-
-
-class ChosenOracle(OracleProcess):
-    """Gives what its driver has chosen.
-
-    Attributes:
-        next: the next answer; None for no answer.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.next: Timestamp | None = None
-
-    def give(self, count: int, caller: str = "") -> Timestamp:
-        """Return the chosen answer."""
-        del count, caller
-        if self.next is None:
-            raise RpcTimeoutError("the oracle does not answer")
-        return self.next

@@ -25,8 +25,8 @@ from tidemark.models.protocols.common.oracle import (
     ask_alone,
 )
 from tidemark.models.protocols.ddl.refinement import abstract, ddl_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
@@ -83,7 +83,7 @@ class DdlProgram(RefiningProgram):
     table = "ddl"
 
     def __init__(self, scenario: DdlScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=FaultBudget(drops=scenario.silences))
         self.scenario = scenario
         self.oracle = self._sparing() if scenario.endless else OracleProcess()
@@ -234,15 +234,9 @@ class DdlProgram(RefiningProgram):
         )
 
 
-@functools.cache
-def _abstraction(scenario: DdlScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[SOURCE], known[LOG], known[ANSWERS])
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+def _values(scenario: DdlScenario, known: Any) -> Mapping[str, Any]:
+    del scenario
+    return abstract(known[SOURCE], known[LOG], known[ANSWERS])
 
 
 ddl = program(DdlProgram, DdlScenario)

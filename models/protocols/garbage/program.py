@@ -49,7 +49,7 @@ from tidemark.models.protocols.garbage.refinement import (
     terms_of,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -60,19 +60,17 @@ CHANNEL, NODE, CLUSTER, READER = "channel", "node", "cluster", "reader"
 SPECIFICATION = "tidemark.spec.garbage:Garbage"
 
 
-class GarbageScenario(Scenario):
+class GarbageScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         plan: what becomes of the channel, one after another. With each ``take`` a node writes a file and has
             it recorded; ``replace`` is a compaction of what is recorded.
         readers: a reader is given each recorded file and reads it. It gives back when it has read them all.
-        crashes: how often everything may crash.
     """
 
     plan: tuple[Literal["take", "drop", "create", "replace"], ...]
     readers: bool = False
-    crashes: int = 0
 
     @property
     def terms(self) -> int:

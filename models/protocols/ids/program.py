@@ -32,8 +32,8 @@ from tidemark.models.protocols.ids.ports import (
     Window,
 )
 from tidemark.models.protocols.ids.refinement import ProxyView, Question, abstract, question_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -45,7 +45,7 @@ WINDOW_NS = NANOSECONDS + 1
 """The shortest: with a clock at rest, each incarnation begins two milliseconds above the one before."""
 
 
-class IdsScenario(Scenario):
+class IdsScenario(FaultyScenario):
     """What happens in a program of ids.
 
     Attributes:
@@ -56,10 +56,6 @@ class IdsScenario(Scenario):
         questions: how many batches a proxy may ask for.
         doubled: how many questions of each proxy, the first ones, are delivered twice.
         crashable: processes that may crash.
-        crashes: budget of crashes.
-        drops: budget of questions that vanish.
-        delays: budget of questions that arrive after the proxy has given up.
-        lost_replies: budget of answers that vanish.
         protocol: the specification, or a variant of it.
     """
 
@@ -71,10 +67,6 @@ class IdsScenario(Scenario):
     questions: int = 2
     doubled: int = 0
     crashable: tuple[str, ...] = ()
-    crashes: int = 0
-    drops: int = 0
-    delays: int = 0
-    lost_replies: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -143,7 +135,7 @@ class IdsProgram(RefiningProgram):
     table = "ids"
 
     def __init__(self, scenario: IdsScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.askers = [Asker() for _ in scenario.proxies]
@@ -316,22 +308,14 @@ async def _leave(process: Process, client: asyncio.Task[None]) -> None:
     client.cancel()
 
 
-@functools.cache
-def _abstraction(scenario: IdsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(
-            [known[name] for name in scenario.proxies],
-            Answers.of(known[ANSWERS]),
-            questions=scenario.questions,
-            slots=scenario.slots,
-            key=scenario.key,
-        )
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: IdsScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(
+        [known[name] for name in scenario.proxies],
+        Answers.of(known[ANSWERS]),
+        questions=scenario.questions,
+        slots=scenario.slots,
+        key=scenario.key,
+    )
 
 
 ids = program(IdsProgram, IdsScenario)

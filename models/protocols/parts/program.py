@@ -38,8 +38,8 @@ from tidemark.models.protocols.parts.ports import (
 )
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
 from tidemark.models.protocols.reads.program.memory import memory_of_shard
-from tidemark.models.refinement.program import WORK_IS_DONE, Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import WORK_IS_DONE, RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -168,7 +168,7 @@ class PartsProgram(RefiningProgram):
     at_rest = ("parts.a_read_ends",)
 
     def __init__(self, scenario: PartsScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.scenario = scenario
         self.settings = Settings(clock=ClockOrder.UNTIMED)
         self.reads = [Read() for _ in scenario.reads]
@@ -343,27 +343,20 @@ class PartsProgram(RefiningProgram):
         return tuple(parts), tuple(shards), tuple(sorted(node.delegators))
 
 
-@functools.cache
-def _abstraction(scenario: PartsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        reads = dict(each for c in range(len(scenario.clients)) for each in known[f"client {c}"])
-        shown, rows = known[TRANSIT]
-        whole = Whole(
-            issued=known[LOGS][0],
-            placed=known[LOGS][1],
-            shown=tuple(((q, CHANNELS.index(c)), moment) for (q, c), moment in shown),
-            rows=tuple((q, ts) for (q, _), ts in rows),
-            nodes=tuple(known[f"node {r}"] for r in range(len(scenario.nodes))),
-            reads=tuple(reads[q] for q in range(len(scenario.reads))),
-            channels=len(CHANNELS),
-            writes=len(scenario.writes),
-        )
-        return abstract(whole)
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+def _values(scenario: PartsScenario, known: Any) -> Mapping[str, Any]:
+    reads = dict(each for c in range(len(scenario.clients)) for each in known[f"client {c}"])
+    shown, rows = known[TRANSIT]
+    whole = Whole(
+        issued=known[LOGS][0],
+        placed=known[LOGS][1],
+        shown=tuple(((q, CHANNELS.index(c)), moment) for (q, c), moment in shown),
+        rows=tuple((q, ts) for (q, _), ts in rows),
+        nodes=tuple(known[f"node {r}"] for r in range(len(scenario.nodes))),
+        reads=tuple(reads[q] for q in range(len(scenario.reads))),
+        channels=len(CHANNELS),
+        writes=len(scenario.writes),
+    )
+    return abstract(whole)
 
 
 parts = program(PartsProgram, PartsScenario)

@@ -3,7 +3,6 @@
 Each step must be a step of ``tidemark.spec.proxy``, or change nothing of it.
 """
 
-import functools
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import replace
@@ -30,8 +29,8 @@ from tidemark.models.protocols.common.oracle import (
 from tidemark.models.protocols.proxy.ports import LOG, LogCalls, LogProcess
 from tidemark.models.protocols.proxy.ports.real_log import RealLogs
 from tidemark.models.protocols.proxy.refinement import LogView, ProxyView, abstract, proxy_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Link, Settings
@@ -44,7 +43,7 @@ TICKER_TASK = "proxy 1 ticker"
 SPECIFICATION = "tidemark.spec.proxy:Proxy"
 
 
-class ProxyScenario(Scenario):
+class ProxyScenario(FaultyScenario):
     """What happens in a proxy program.
 
     Attributes:
@@ -58,9 +57,6 @@ class ProxyScenario(Scenario):
         near_logs: an append is one step, and always succeeds.
         endless: it ticks and reports for ever; the oracle, near, answers ticks only where they are needed.
         real_logs: the logs are those of the broker, over files in memory.
-        delays: budget of appends that arrive after the proxy has given up.
-        drops: budget of appends that vanish.
-        lost_replies: budget of appends whose answer vanishes.
         oracle_drops: budget of calls of the oracle that vanish.
         refusals: how many messages, those of the first timestamps, the logs may refuse.
         protocol: the specification, or a variant of it.
@@ -76,9 +72,6 @@ class ProxyScenario(Scenario):
     near_logs: bool = False
     endless: bool = False
     real_logs: bool = False
-    delays: int = 0
-    drops: int = 0
-    lost_replies: int = 0
     oracle_drops: int = 0
     refusals: int = 0
     protocol: str = SPECIFICATION
@@ -122,7 +115,7 @@ class ProxyProgram(RefiningProgram):
     table = "proxy"
 
     def __init__(self, scenario: ProxyScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.tasks = [DmlTask(channels) for channels in scenario.tasks]
@@ -275,19 +268,13 @@ def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Ha
     )
 
 
-@functools.cache
-def _abstraction(scenario: ProxyScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _values(scenario: ProxyScenario, observation: Any) -> Mapping[str, Any]:
     channels, last = scenario.channels, scenario.last
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        proxy, log, answered = observation[PROXY], observation[LOG], observation[ANSWERS]
-        assert isinstance(proxy, ProxyView)
-        assert isinstance(log, LogView)
-        assert isinstance(answered, tuple)
-        return abstract(proxy, log, answered, channels=channels, last=last)
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+    proxy, log, answered = observation[PROXY], observation[LOG], observation[ANSWERS]
+    assert isinstance(proxy, ProxyView)
+    assert isinstance(log, LogView)
+    assert isinstance(answered, tuple)
+    return abstract(proxy, log, answered, channels=channels, last=last)
 
 
 proxy = program(ProxyProgram, ProxyScenario)

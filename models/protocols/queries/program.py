@@ -28,8 +28,8 @@ from tidemark.models.protocols.queries.refinement import (
     node_view,
     parts_of,
 )
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -239,7 +239,7 @@ class QueriesProgram(RefiningProgram):
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(self, scenario: QueriesScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.scenario = scenario
         self.coordinators = _Coordinators()
         self.requests = [_Request() for _ in range(scenario.requests)]
@@ -487,16 +487,8 @@ class _Noting(ResultCollector):
         self._requests[number - 1].query = query
 
 
-@functools.cache
-def _abstraction(scenario: QueriesScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-    sizes = scenario.sizes
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[CLUSTER], sizes)
-
-    return Abstraction(scenario.instance(), values)
+def _values(scenario: QueriesScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(known[CLUSTER], scenario.sizes)
 
 
 queries = program(QueriesProgram, QueriesScenario)

@@ -18,8 +18,8 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import is_alone
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -30,19 +30,17 @@ SPECIFICATION = "tidemark.spec.sessions:Sessions"
 _DOWN = CoordinatorView("down", 0, 0, (), ())
 
 
-class SessionsScenario(Scenario):
+class SessionsScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         lives: by node how many sessions it has, one after the other; each of them ends.
         compactions: how often the store forgets all changes so far.
-        crashes: budget of crashes of the coordinator.
         protocol: the specification, or a variant of it.
     """
 
     lives: tuple[int, ...]
     compactions: int = 0
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     def settings(self) -> Settings:
@@ -90,7 +88,7 @@ class SessionsProgram(RefiningProgram):
     table = "sessions"
 
     def __init__(self, scenario: SessionsScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.coordinators: list[Coordinator] = []
@@ -186,16 +184,8 @@ class SessionsProgram(RefiningProgram):
         )
 
 
-@functools.cache
-def _abstraction(scenario: SessionsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: SessionsScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(known[STORE], known[LOGS], known[COORDINATOR], sessions=sum(scenario.lives))
 
 
 sessions = program(SessionsProgram, SessionsScenario)

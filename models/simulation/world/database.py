@@ -31,7 +31,11 @@ class DatabaseFile:
     """
 
     def __init__(
-        self, world: Environment, name: str, *, changed: Callable[[str, sqlite3.Connection], None]
+        self,
+        world: Environment,
+        name: str,
+        *,
+        changed: Callable[[str, sqlite3.Connection], None] | None = None,
     ) -> None:
         self._world = world
         self.owner = f"database {name}"
@@ -94,7 +98,8 @@ class DatabaseFile:
             self._kept = None
         elif self._kept is None:
             self._kept = before
-        self._changed(task, before)
+        if self._changed is not None:
+            self._changed(task, before)
 
     def _observe(self) -> None:
         with outside():

@@ -19,7 +19,6 @@ MUTANTS = patches(
         at=CACHE + "resolve",
         old=" and meant.number == record.number",
         new="",
-        killer="refinement",
         on=Host("aliases-names-moved", names),
         source="B65",
         tier="full",
@@ -31,7 +30,6 @@ MUTANTS = patches(
         old=FORGOTTEN,
         new="""if name in self.entries and not self.entries[name].is_alias:
             del self.entries[name]""",
-        killer="refinement",
         on=ALTERED,
         walked=Host("aliases-driven", names),
         source="B66",
@@ -43,7 +41,6 @@ MUTANTS = patches(
         old=FORGOTTEN,
         new="""if name in self.entries and (self.entries[name].exists or self.entries[name].is_alias):
             del self.entries[name]""",
-        killer="refinement",
         on=COMES,
         source="facts 12",
         says="An invalidation leaves what is kept of a name that means nothing.",
@@ -73,7 +70,6 @@ MUTANTS = patches(
         at="rootcoord/collection_meta.py:CollectionMeta.load",
         old="max((record.version for record in self.versions.values()), default=0)",
         new="0",
-        killer="refinement",
         on=Host("aliases-names-crash", names),
         source="B66",
         says="The numbers of versions begin again after a crash.",

@@ -5,7 +5,6 @@ alias is looked at in ``program``. A proxy has one request at a time: shared que
 ``meta.program``.
 """
 
-import functools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
@@ -32,8 +31,8 @@ from tidemark.models.protocols.aliases.refinement import (
     meaning,
     meta_view,
 )
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -45,21 +44,19 @@ SPECIFICATION = "tidemark.spec.aliases.variants.finer_steps:AsBuilt"
 _MORE: dict[str, dict[str, Any]] = {"create": {"shards": 1}, "alter": {"schema": "another"}}
 
 
-class NamesScenario(Scenario):
+class NamesScenario(FaultyScenario):
     """What happens.
 
     Attributes:
         calls: of each client its calls, as "alter_alias alias others"; the first client's come first.
         asks: of each proxy the names that its requests ask for, one after another.
         creates: names of the collections that are created, in this order.
-        crashes: how often the cluster may crash.
         protocol: the specification, or a variant of it.
     """
 
     calls: tuple[tuple[str, ...], ...]
     asks: tuple[tuple[str, ...], ...]
     creates: tuple[str, ...]
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -99,7 +96,7 @@ class NamesProgram(RefiningProgram):
             faults=scenario.faults,
             crashable=frozenset({CLUSTER} if scenario.crashes else ()),
         )
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values))
         self.scenario, self.sizes = scenario, scenario.sizes
         self.catalog: Catalog | None = None
         self.metas: list[CollectionMeta] = []
@@ -277,17 +274,8 @@ class NamesProgram(RefiningProgram):
         return self.reserved, self.given
 
 
-@functools.cache
-def _abstraction(scenario: NamesScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-    sizes = scenario.sizes
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(*known[CLUSTER], sizes=sizes)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, sound=sound)
+def _values(scenario: NamesScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(*known[CLUSTER], sizes=scenario.sizes)
 
 
 names = program(NamesProgram, NamesScenario)

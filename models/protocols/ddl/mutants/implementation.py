@@ -23,7 +23,6 @@ MUTANTS = patches(
         at=SCHEDULER + "finish",
         old="task.phase = DdlPhase.FINISHED",
         new="if self.heap[0] is task:\n            task.phase = DdlPhase.FINISHED",
-        killer="refinement",
         on=TASKS,
         source="hazard 53; property WL",
         says="A task that ends before an earlier one is forgotten: the minimum never moves over it.",

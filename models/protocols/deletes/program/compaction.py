@@ -6,7 +6,6 @@ own code is judged by ``program.py``. The metadata suspend if the scenario says 
 coordinator's lock, and a record may change while the compactor has it.
 """
 
-import functools
 from collections.abc import Awaitable, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -40,8 +39,8 @@ from tidemark.models.protocols.deletes.program.levels import (
 )
 from tidemark.models.protocols.flush.ports import NODE, OBJECTS, Objects
 from tidemark.models.protocols.flush.program import CHANNEL
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -81,7 +80,7 @@ class CompactionProgram(RefiningProgram):
     claims = (VISIBLE, DELETES_ARE_GONE)
 
     def __init__(self, scenario: CompactionScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = Settings(
             clock=ClockOrder.UNTIMED,
@@ -314,15 +313,8 @@ class CompactionProgram(RefiningProgram):
         return (tuple(self.observe().values()), extra, term, users, memory, self.wrong, self.busy)
 
 
-@functools.cache
-def _abstraction(scenario: CompactionScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(scenario, *known[MACHINE], levels=scenario.levels)
-
-    return Abstraction(scenario.instance(), values, ignored=("faults",))
+def _values(scenario: CompactionScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(scenario, *known[MACHINE], levels=scenario.levels)
 
 
 compaction = program(CompactionProgram, CompactionScenario)

@@ -22,10 +22,10 @@ from tidemark.impl.types import Row, SegmentId, SegmentRecord
 from tidemark.impl.values.messages import is_level_zero
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.deletes.program import SPECIFICATION
-from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.refinement.scenario import FaultyScenario
 
 
-class CompactionScenario(Scenario):
+class CompactionScenario(FaultyScenario):
     """What happens.
 
     Attributes:
@@ -34,7 +34,6 @@ class CompactionScenario(Scenario):
         compactions, rewrites: tasks that try once each, at any time; one more of both follows when all have
             ended.
         loads: of the channel, with level-zero segments or without, one after another.
-        crashes: of the machine, all of it.
         late: everything is taken before it is written out: first all deletes together, and then the rows,
             with a report in between.
         suspends: the answer to a save of a record comes in a later step, so that others wait for the
@@ -47,7 +46,6 @@ class CompactionScenario(Scenario):
     compactions: int = 1
     rewrites: int = 0
     loads: tuple[bool, ...] = ()
-    crashes: int = 0
     late: bool = False
     suspends: bool = False
     ends: int = 0

@@ -3,7 +3,6 @@
 Each step must be a step of ``tidemark.spec.dispatch``, or change nothing of it.
 """
 
-import functools
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
@@ -24,8 +23,8 @@ from tidemark.models.protocols.dispatch.ports import (
     row_for,
 )
 from tidemark.models.protocols.dispatch.refinement import NodeView, TargetView, abstract, node_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -144,7 +143,7 @@ class DispatchProgram(RefiningProgram):
     at_rest = ("dispatch.ticks_reach_who_takes_them",)
 
     def __init__(self, scenario: DispatchScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, sound=scenario.protocol in (SPECIFICATION, MERGES_END)))
         self.scenario = scenario
         self.settings = Settings(clock=ClockOrder.UNTIMED)
         count = len(scenario.targets)
@@ -297,16 +296,8 @@ class DispatchProgram(RefiningProgram):
         )
 
 
-@functools.cache
-def _abstraction(scenario: DispatchScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[LOG], known[NODE], messages=len(scenario.messages), last=scenario.last)
-
-    sound = scenario.protocol in (SPECIFICATION, MERGES_END)
-    return Abstraction(scenario.instance(), values, sound=sound)
+def _values(scenario: DispatchScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(known[LOG], known[NODE], messages=len(scenario.messages), last=scenario.last)
 
 
 dispatch = program(DispatchProgram, DispatchScenario)

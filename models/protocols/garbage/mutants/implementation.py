@@ -17,7 +17,6 @@ MUTANTS = patches(
         at=COLLECTOR + "has_passed",
         old=EARLIER,
         new="True",
-        killer="refinement",
         on=CRASH,
         source="facts 7.6, 10.2",
         says="A file that no record names is deleted, also while its save is under way.",
@@ -35,7 +34,6 @@ MUTANTS = patches(
             for path in paths:
                 if self.is_garbage(channel, path):
                     await self._folder.delete(path)""",
-        killer="refinement",
         on=CRASH,
         source="hazard 14; B30",
         says="The records go first, and the collector goes by them: after a crash the files stay for ever.",
@@ -50,7 +48,6 @@ MUTANTS = patches(
                 await self._folder.delete(path)
             return
         for path in""",
-        killer="refinement",
         on=AGAIN,
         source="hazard 14; B31",
         says="The folder of a dropped collection is deleted, with the files of the next one of its name.",
@@ -60,7 +57,6 @@ MUTANTS = patches(
         at=COLLECTOR + "is_garbage",
         old="if self._readers.reads(path):",
         new="if self._readers.reads(path) and not self._coordinator.channel(channel).dropped:",
-        killer="refinement",
         on=READERS,
         walked=Host("garbage-driven", garbage),
         source="facts 10.4",
@@ -71,7 +67,6 @@ MUTANTS = patches(
         at="datacoord/garbage.py:FileReaders.lend",
         old="(*self.given.get(reader, ()), *paths)",
         new="tuple(paths)",
-        killer="refinement",
         on=TWO_FILES,
         walked=Host("garbage-driven", garbage),
         source="facts 10.4",
@@ -82,7 +77,6 @@ MUTANTS = patches(
         at="datacoord/coordinator.py:Coordinator.recover_channel",
         old="last_owner=node_id, term=term, session=session",
         new="dropped=True",
-        killer="refinement",
         on=AGAIN,
         source="facts 7.9, 10.4; B30",
         says="The coordinator drops a channel that a node asks for: another step of the protocol.",

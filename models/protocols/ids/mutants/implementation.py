@@ -35,7 +35,6 @@ MUTANTS = patches(
         at=CACHE + "_cut",
         old="min(last, ",
         new="min(last + 1, ",
-        killer="refinement",
         on=CRASHES,
         source="seed 004, 6.0",
         says="The end of a batch is taken for its last id.",
@@ -56,7 +55,6 @@ MUTANTS = patches(
         at=CACHE + "_wait",
         old="raise RpcError",
         new="self.left = request.runs[0] if request.runs else None\n                raise RpcError",
-        killer="refinement",
         on=CRASHES,
         source="seed 004, 6.0",
         says="A request that fails puts back what it was given, after others were served.",
@@ -67,7 +65,6 @@ MUTANTS = patches(
         old='await self._preemption.point("ids.ask")',
         new="""self.left = Batch(1 << 18, (1 << 18) + count - 1)
         await self._preemption.point("ids.ask")""",
-        killer="refinement",
         on=SILENCE,
         source="seed 004, 6.0",
         says="A proxy gives ids of its own until the coordinator has answered.",
@@ -78,7 +75,6 @@ MUTANTS = patches(
         old="""self.fail(str(error))
         else:""",
         new="pass\n        else:",
-        killer="refinement",
         on=SILENCE,
         source="seed 004, 6.0",
         says="A failed question is not asked again, and whoever waits for it is not told.",
@@ -108,7 +104,6 @@ MUTANTS = patches(
         at=ORACLE + "start",
         old="self.base + self._config.guard",
         new="self.base",
-        killer="refinement",
         on=CRASHES,
         source="facts 2.1",
         says="A coordinator that restarts begins at the saved end: its ids are those of no incarnation.",
@@ -122,7 +117,6 @@ MUTANTS = patches(
                 return last.pop(count)
             last[count] = await self._oracle.allocate(min(count, self._most))
             return last[count]""",
-        killer="refinement",
         on=Host("ids-impl-doubled", ids),
         source="seed 004, 6.0",
         says="A question for as many ids as the one before is answered with its batch, as a copy.",

@@ -104,7 +104,6 @@ CACHES = (
         at=CACHE + "close",
         old="self.closed = True",
         new="self.shared.clear()\n        return",
-        killer="refinement",
         on=TWO,
         source="seed 004, 6.6.4",
         says="A proxy whose session has ended goes on.",
@@ -116,7 +115,6 @@ CACHES = (
         new="""await self._wait_for(flight)
             if flight.answer is None:
                 raise RpcError("the question has failed")""",
-        killer="refinement",
         on=FAILURES,
         source="B42",
         says="All who wait for a question fail with it, as when the one who has asked it leaves.",
@@ -128,7 +126,6 @@ CACHES = (
         new="""flight.over.set()
             if not taken:
                 self.shared[name] = Flight(_task())""",
-        killer="refinement",
         on=FAILURES,
         source="B42",
         says="A question that has failed stays: whoever joins it waits for ever.",
@@ -138,7 +135,6 @@ CACHES = (
         at=CATALOG + "create",
         old=CREATION,
         new=CREATED_FIRST,
-        killer="refinement",
         on=TWO,
         source=DDL,
         says="A creation takes its timestamp, and then the proxies are told.",
@@ -294,7 +290,6 @@ CATALOGUES = (
         at=CATALOG + "finish_changes",
         old="await self.meta.tell_again(name)",
         new="pass",
-        killer="refinement",
         on=RESTARTS,
         source="seed 002, DDL; facts 4: initSessions",
         says="A change stored before a crash takes its timestamp when a proxy serves the old schema.",

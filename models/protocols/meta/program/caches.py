@@ -6,7 +6,6 @@ Each step must be a step of ``tidemark.spec.meta``, or change nothing of it.
 from __future__ import annotations
 
 import asyncio
-import functools
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,8 +27,8 @@ from tidemark.models.protocols.meta.refinement import (
     cache_view,
     meta_view,
 )
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
@@ -44,8 +43,9 @@ _FIRST = CollectionVersion(NAME, 0, "", number=1, created=1, channels=("c1v0",),
 """What is stored at first where a coordinator may crash."""
 
 
-class MetaScenario(Scenario):
-    """What happens.
+class MetaScenario(FaultyScenario):
+    """What happens. If the coordinator may crash, proxies and requests are in another process, and the
+    collection is there from the beginning.
 
     Attributes:
         requests: for each request the number of its proxy.
@@ -56,8 +56,6 @@ class MetaScenario(Scenario):
         changers: how many change it side by side, each as often as that.
         silences: how many questions the coordinator never answers. Who asks waits for ever then; who waits
             with him, until the proxy's session ends.
-        crashes: how often the coordinator may crash. Proxies and requests are in another process then, and
-            the collection is there from the beginning.
         protocol: the specification, or a variant of it.
     """
 
@@ -68,7 +66,6 @@ class MetaScenario(Scenario):
     cancels: tuple[int, ...] = ()
     changers: int = 1
     silences: int = 0
-    crashes: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -178,7 +175,7 @@ class MetaProgram(RefiningProgram):
     table = "meta"
 
     def __init__(self, scenario: MetaScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, sound=scenario.protocol in (SPECIFICATION, RESTARTS)))
         self.scenario = scenario
         self.settings = Settings(
             clock=ClockOrder.UNTIMED,
@@ -343,16 +340,9 @@ async def _leave(process: Process, request: asyncio.Task[None]) -> None:
     request.cancel()
 
 
-@functools.cache
-def _abstraction(scenario: MetaScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(*known.get(COORDINATOR, ()), *known[CLUSTER])
-
-    sound = scenario.protocol in (SPECIFICATION, RESTARTS)
-    return Abstraction(scenario.instance(), values, sound=sound)
+def _values(scenario: MetaScenario, known: Any) -> Mapping[str, Any]:
+    del scenario
+    return abstract(*known.get(COORDINATOR, ()), *known[CLUSTER])
 
 
 meta = program(MetaProgram, MetaScenario)

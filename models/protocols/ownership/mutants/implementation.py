@@ -26,7 +26,6 @@ MUTANTS = patches(
         at=f"{COORDINATOR}_owner_may_write",
         old="record.assigned_to == owner.node_id and record.term == owner.term",
         new="True",
-        killer="refinement",
         on=MOVES,
         source="hazard 22; B27",
         says="A node that lost the channel may still save.",
@@ -46,7 +45,6 @@ MUTANTS = patches(
         at=f"{COORDINATOR}drop_channel",
         old="checkpoint=DROPPED_CHECKPOINT, ",
         new="",
-        killer="refinement",
         on=DROP,
         source="hazard 14; facts 7.9",
         says="No sentinel is stored: a late checkpoint may still be greater.",
@@ -70,7 +68,6 @@ MUTANTS = patches(
             "            await self.collect_channel(channel)\n"
             "        async with self.lock"
         ),
-        killer="refinement",
         on=DROP,
         source="hazard 14; facts 10.1",
         says="A creation that comes too early collects: a step of the protocol, of another event.",

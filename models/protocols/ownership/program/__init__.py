@@ -29,8 +29,8 @@ from tidemark.impl.types import (
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.channels.ports import CHANNELS, META, SlowMeta
 from tidemark.models.protocols.ownership.refinement import CHANNEL, SEGMENT, Past, Tenure, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -107,7 +107,7 @@ class OwnershipProgram(RefiningProgram):
     settings = Settings(clock=ClockOrder.UNTIMED)
 
     def __init__(self, scenario: OwnershipScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.coordinator: Coordinator | None = None
         self.tenures = [Tenure() for _ in scenario.nodes]
@@ -294,15 +294,8 @@ def _of(tenure: Tenure) -> Owner:
     return tenure.owner
 
 
-@functools.cache
-def _abstraction(scenario: OwnershipScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(*known[CLUSTER], rows=scenario.rows)
-
-    return Abstraction(scenario.instance(), values, ignored=("faults",))
+def _values(scenario: OwnershipScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(*known[CLUSTER], rows=scenario.rows)
 
 
 ownership = program(OwnershipProgram, OwnershipScenario)

@@ -6,7 +6,6 @@ A write of the coordinator may fail, so that only a part of a save is recorded. 
 the variant ``Seek``.
 """
 
-import functools
 from collections.abc import Hashable, Mapping
 from contextlib import suppress
 from typing import Any
@@ -36,8 +35,8 @@ from tidemark.impl.types import (
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.channels.ports import META, SlowMeta
 from tidemark.models.protocols.ownership.refinement.seek import CHANNEL, SeekView, Tenure, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import Scenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, FaultBudget, Settings
 from tidemark.models.simulation.world.process import Process
@@ -100,7 +99,7 @@ class SeekProgram(RefiningProgram):
     """One coordinator, and the tenures of its nodes."""
 
     def __init__(self, scenario: SeekScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         faults = FaultBudget(storage_failures=scenario.failures)
         self.settings = Settings(clock=ClockOrder.UNTIMED, faults=faults)
         self.scenario = scenario
@@ -280,15 +279,8 @@ def _nothing(task: SyncTask) -> None:
     """The program sends the task itself."""
 
 
-@functools.cache
-def _abstraction(scenario: SeekScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        return abstract(known[CLUSTER], positions=len(scenario.rows))
-
-    return Abstraction(scenario.instance(), values, ignored=("faults",))
+def _values(scenario: SeekScenario, known: Any) -> Mapping[str, Any]:
+    return abstract(known[CLUSTER], positions=len(scenario.rows))
 
 
 seek = program(SeekProgram, SeekScenario)

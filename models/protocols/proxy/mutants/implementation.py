@@ -73,7 +73,6 @@ MUTANTS = patches(
         at=TICKER + "_publish",
         old="gate is None or span.min_ts > gate",
         new="True",
-        killer="refinement",
         on=CHANNELS,
         source="hazard 28",
         says="The ticker publishes a new value at each tick, not once for a batch.",
@@ -97,7 +96,6 @@ MUTANTS = patches(
         new="""if channel != min(task.channels):
             task.outcomes[channel] = AppendOutcome.REFUSED
             return""",
-        killer="refinement",
         on=CHANNELS,
         source="seed 004, 6.6.1",
         says="A task is over though one of its messages was never sent, and no log has refused it.",
@@ -107,7 +105,6 @@ MUTANTS = patches(
         at=WORKERS + "run",
         old="while True:",
         new="for _ in range(1):",
-        killer="refinement",
         on=Host("proxy-impl-one-at-a-time", proxy),
         source="property WL",
         says="The scheduler executes one task, and then no more: the next waits for ever, without any error.",

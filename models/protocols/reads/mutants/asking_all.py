@@ -56,7 +56,6 @@ MUTANTS = patches(
         at=COLLECTOR + "_end_if_told",
         old="query.refused:",
         new="query.refusal is not None:",
-        killer="refinement",
         on=Host("reads-impl-asks-all", asks_all),
         source="seed 004, 6.6.1",
         says="A read ends with the first refusal, although another node may answer.",

@@ -56,7 +56,7 @@ from tidemark.models.protocols.reads.refinement import (
     node_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
 from tidemark.models.simulation.world.process import Process
@@ -73,7 +73,7 @@ SERVED_ONCE = "a_segment_is_served_once"
 """Claim id: no segment of a query node is both growing and sealed."""
 
 
-class ReadsScenario(Scenario):
+class ReadsScenario(FaultyScenario):
     """What happens in a program of reads.
 
     Attributes:
@@ -88,10 +88,6 @@ class ReadsScenario(Scenario):
         stalls: reads that wait may fail for a standstill.
         unanswered: writes whose question for a timestamp the oracle does not answer.
         others: how many timestamps other clients of the oracle are given.
-        crashes: budget of crashes of node 0.
-        drops: budget of calls that are lost.
-        lost_replies: budget of answers that are lost.
-        cancellations: budget of cancelled waits of the last client.
         protocol: the specification, or a variant of it.
     """
 
@@ -107,10 +103,6 @@ class ReadsScenario(Scenario):
     stalls: bool = False
     unanswered: tuple[int, ...] = ()
     others: int = 0
-    crashes: int = 0
-    drops: int = 0
-    lost_replies: int = 0
-    cancellations: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -284,7 +276,7 @@ class ReadsProgram(RefiningProgram):
     @staticmethod
     def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -529,14 +521,8 @@ def whole_of(scenario: ReadsScenario, observation: Observation) -> Whole:
     )
 
 
-@functools.cache
-def _abstraction(scenario: ReadsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        return abstract(whole_of(scenario, observation))
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == SPECIFICATION)
+def _values(scenario: ReadsScenario, observation: Any) -> Mapping[str, Any]:
+    return abstract(whole_of(scenario, observation))
 
 
 reads = program(ReadsProgram, ReadsScenario)

@@ -31,7 +31,7 @@ from tidemark.models.protocols.reads.refinement.asking_all import (
     looks_at,
 )
 from tidemark.models.refinement.program import Abstraction
-from tidemark.models.refinement.scenario import program
+from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -94,7 +94,7 @@ class AsksAllProgram(ReadsProgram):
     @staticmethod
     def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -175,20 +175,14 @@ class AsksAllProgram(ReadsProgram):
         return super().declared(), self.between.memory(), pending
 
 
-@functools.cache
-def _abstraction(scenario: ReadsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = dict(observation)
-        chosen: dict[int, Choice] = {}
-        for client in range(len(scenario.clients)):
-            view: ChoosingView = known[f"client {client}"]
-            known[f"client {client}"] = view.client
-            chosen |= dict(view.chosen)
-        return abstract_choosing(whole_of(scenario, known), chosen)
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == ASKS_ALL)
+def _values(scenario: ReadsScenario, observation: Any) -> Mapping[str, Any]:
+    known: Any = dict(observation)
+    chosen: dict[int, Choice] = {}
+    for client in range(len(scenario.clients)):
+        view: ChoosingView = known[f"client {client}"]
+        known[f"client {client}"] = view.client
+        chosen |= dict(view.chosen)
+    return abstract_choosing(whole_of(scenario, known), chosen)
 
 
 asks_all = program(AsksAllProgram, AsksAllScenario)

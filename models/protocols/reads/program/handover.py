@@ -3,7 +3,6 @@
 Each step must be a step of ``HandOver``, or change nothing of it.
 """
 
-import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from tidemark.models.protocols.reads.refinement.handover import (
     order_of,
 )
 from tidemark.models.refinement.program import Abstraction
-from tidemark.models.refinement.scenario import program
+from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
 
@@ -69,7 +68,7 @@ class HandOverProgram(ReadsProgram):
     @staticmethod
     def abstraction_of(scenario: ReadsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values)
 
     def replicas_of(self, process: Process, number: int) -> Replicas:
         """All nodes."""
@@ -86,17 +85,11 @@ class HandOverProgram(ReadsProgram):
         return found
 
 
-@functools.cache
-def _abstraction(scenario: ReadsScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        asking: list[Any] = [observation[f"client {c}"] for c in range(len(scenario.clients))]
-        clients = {f"client {c}": view.client for c, view in enumerate(asking)}
-        whole = whole_of(scenario, {**observation, **clients})
-        return abstract_asking(whole, dict(pair for view in asking for pair in view.asked))
-
-    return Abstraction(scenario.instance(), values, sound=scenario.protocol == HAND_OVER)
+def _values(scenario: ReadsScenario, observation: Any) -> Mapping[str, Any]:
+    asking: list[Any] = [observation[f"client {c}"] for c in range(len(scenario.clients))]
+    clients = {f"client {c}": view.client for c, view in enumerate(asking)}
+    whole = whole_of(scenario, {**observation, **clients})
+    return abstract_asking(whole, dict(pair for view in asking for pair in view.asked))
 
 
 class HandOverScenario(ReadsScenario):

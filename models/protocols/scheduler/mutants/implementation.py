@@ -43,7 +43,6 @@ MUTANTS = patches(
         at=QUEUES + "_enter",
         old="task.answered.set()",
         new="pass",
-        killer="refinement",
         on=CLOSE,
         source=NOTIFY,
         says="Whoever is not admitted is not told.",
@@ -75,7 +74,6 @@ MUTANTS = patches(
         at=QUEUE + "next_task",
         old="popleft()",
         new="pop()",
-        killer="refinement",
         on=LATE,
         source="seed 004, 6.0: sequentially",
         says="A worker takes the task that has entered last.",
@@ -87,7 +85,6 @@ MUTANTS = patches(
         new="""self._refuse_all()
         for queue in self.queues.values():
             queue.unissued.clear()""",
-        killer="refinement",
         on=CLOSE,
         source="seed 004, 6.6.1",
         says="The queued tasks are thrown away, and their callers wait.",
@@ -98,7 +95,6 @@ MUTANTS = patches(
         old='self._spawn(partial(self._enter, kind, task), f"enter {task.number}")',
         new="""asyncio.current_task().set_name(f"enter {task.number}")
         await self._enter(kind, task)""",
-        killer="refinement",
         on=LEAVES,
         source="seed 004, 6.6.1: OnEnqueue",
         says="A caller that is cancelled in the middle of the entry leaves it half done.",
@@ -134,7 +130,6 @@ MUTANTS = patches(
         old="task.answered.set()",
         new="""task.answered.set()
                 task.answered.set()""",
-        killer="refinement",
         on=CRASH,
         source=NOTIFY,
         says="Whoever waits when the proxy ends is told so, and told again.",

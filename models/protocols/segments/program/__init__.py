@@ -7,7 +7,6 @@ channel up, takes it up anew.
 """
 
 import asyncio
-import functools
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -25,7 +24,7 @@ from tidemark.models.protocols.common.growing_log import LOG
 from tidemark.models.protocols.segments.ports import CHANNEL, KEY, Storage, Stored, WritePlan
 from tidemark.models.protocols.segments.refinement import NodeView, abstract, node_view
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -38,7 +37,7 @@ ANSWERS = "a_read_finds_what_was_written"
 a search finds the latest one of a key, and a read of no keys none."""
 
 
-class SegmentsScenario(Scenario):
+class SegmentsScenario(FaultyScenario):
     """What happens in a program of segments.
 
     Attributes:
@@ -48,7 +47,6 @@ class SegmentsScenario(Scenario):
             ``store_deletes N``, ``flush N``, ``flush_later N``: once the channel was taken up.
         since: the channel is taken up once the checkpoint has come to this.
         trims: the delete buffer is trimmed once the delete checkpoint has come to this; 0: never.
-        crashes: budget of crashes of the node.
         failures: so many reads of files may fail.
         attempts: how often the node tries to load a listed segment.
         protocol: the specification, or a variant of it.
@@ -59,7 +57,6 @@ class SegmentsScenario(Scenario):
     stored: tuple[str, ...]
     since: int = 0
     trims: int = 0
-    crashes: int = 0
     failures: int = 0
     attempts: int = 1
     protocol: str = SPECIFICATION
@@ -108,7 +105,7 @@ class SegmentsProgram(RefiningProgram):
 
     def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=("faults",))
 
     def storage_of(self, world: World) -> Storage:
         """The log, the records and the files."""
@@ -280,17 +277,9 @@ async def _all_of(tasks: list[asyncio.Task[None]]) -> None:
     await asyncio.gather(*tasks)
 
 
-@functools.cache
-def _abstraction(scenario: SegmentsScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        entries, stored = known[LOG]
-        return abstract(entries, stored, known[NODE], scenario.writes)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: SegmentsScenario, known: Any) -> Mapping[str, Any]:
+    entries, stored = known[LOG]
+    return abstract(entries, stored, known[NODE], scenario.writes)
 
 
 segments = program(SegmentsProgram, SegmentsScenario)

@@ -5,7 +5,6 @@ coordinator records the files of a segment together with their position; the cha
 it, or is ahead.
 """
 
-import functools
 from collections.abc import Mapping
 from typing import Any
 
@@ -22,7 +21,7 @@ from tidemark.models.protocols.segments.refinement.positions import (
     filter_view,
 )
 from tidemark.models.refinement.program import Abstraction
-from tidemark.models.refinement.scenario import program
+from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.world import World
 
@@ -83,7 +82,7 @@ class PositionsProgram(SegmentsProgram):
 
     def abstraction_of(self, scenario: SegmentsScenario) -> Abstraction:
         """See SegmentsProgram."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=("faults",))
 
     def look_at(self, node: QueryNode) -> None:
         """See SegmentsProgram."""
@@ -101,17 +100,9 @@ class PositionsProgram(SegmentsProgram):
         return {LOG: found[LOG], NODE: (found[NODE], seen)}
 
 
-@functools.cache
-def _abstraction(scenario: SegmentsScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        (entries, stored), (node, seen) = known[LOG], known[NODE]
-        return abstract(entries, stored, node, seen, scenario.writes)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: SegmentsScenario, known: Any) -> Mapping[str, Any]:
+    (entries, stored), (node, seen) = known[LOG], known[NODE]
+    return abstract(entries, stored, node, seen, scenario.writes)
 
 
 positions = program(PositionsProgram, PositionsScenario)

@@ -206,7 +206,6 @@ DATABASES = (
         at="storage/transactions.py:Transactions._prepare",
         old="execute(setting)",
         new='execute(setting.replace("FULL", "OFF"))',
-        killer="refinement",
         on=METADATA,
         source="property D",
         says="``synchronous`` is off.",
@@ -240,7 +239,6 @@ DATABASES = (
         new="""pass
         async with self._transactions.begin() as database:
             await database.execute(LEAD""",
-        killer="refinement",
         on=LAPSE,
         source="facts 2.4",
         says="The leader is looked up outside of the transaction that replaces it.",
@@ -262,7 +260,6 @@ DATABASES = (
         at=ETCD_STORE + "_transaction",
         old="[compare]",
         new='[] if compare["target"] == "VERSION" else [compare]',
-        killer="refinement",
         on=ETCD,
         source="facts 2.4",
         says="The leader key is put without a comparison.",
@@ -272,7 +269,6 @@ DATABASES = (
         at=ETCD_STORE + "_transaction",
         old="[compare]",
         new='[] if compare["target"] == "LEASE" else [compare]',
-        killer="refinement",
         on=ETCD,
         source="H43",
         says="The window is put without a comparison of the lease.",

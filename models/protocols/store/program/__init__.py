@@ -24,7 +24,7 @@ from tidemark.models.protocols.store.program.cells import (
 )
 from tidemark.models.protocols.store.refinement import Held, Looking, Saving, abstract
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
@@ -46,7 +46,7 @@ T = TypeVar("T")
 STORES = "tidemark.spec.store.variants.other_rules"
 
 
-class StoreScenario(Scenario):
+class StoreScenario(FaultyScenario):
     """What the users of a store do.
 
     Attributes:
@@ -55,18 +55,12 @@ class StoreScenario(Scenario):
             comes after a campaign that was lost is left out.
         after: the users after a power failure.
         terms: how many terms may begin.
-        crashes: power failures.
-        storage_lost_acks: operations of a remote store that are done and reported as failed.
     """
 
     values: tuple[int, ...]
     users: tuple[tuple[str, ...], ...]
     after: tuple[tuple[str, ...], ...] = ()
     terms: int = 0
-    crashes: int = 0
-    storage_failures: int = 0
-    storage_lost_acks: int = 0
-    torn_writes: int = 0
 
     @property
     def reads(self) -> int:

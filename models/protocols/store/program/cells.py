@@ -6,15 +6,13 @@ power failure may leave.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Hashable
-from functools import cache
-from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Hashable
+from typing import Any, ClassVar, Protocol
 
 from tidemark.impl.errors import CorruptDataError, StoreError
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
 from tidemark.impl.storage.file_log import FileLogWriter, read_log
-from tidemark.impl.storage.parquet_store import ParquetStore, decode, encode
+from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.tso.ports import Leadership, OracleStore
@@ -28,35 +26,18 @@ from tidemark.impl.types import (
     StartPosition,
 )
 from tidemark.models.protocols.common import etcd
-from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot, outside
+from tidemark.models.protocols.common.adapters import ROOT, load_parquet
+from tidemark.models.protocols.common.at_once import finish
+from tidemark.models.simulation.world.database import DatabaseFile, DatabaseSnapshot
 from tidemark.models.simulation.world.files import FileSystem, Image, Snapshot
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
-T = TypeVar("T")
 MACHINE = "machine"
 CHANNEL = "channel"
 LEASE = 10.0
 DAMAGED = -1
 """What a reader has found that is no value that was ever saved."""
-_ROOT = Path("/data")
-_ENDED = object()
-
-
-def at_once(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine that never waits.
-
-    Nothing is caught here: an exception that was handled leaves its trace in whichever coroutine looks at a
-    store, and would tell equal states apart.
-    """
-    found: list[T] = []
-
-    async def keep() -> None:
-        found.append(await work)
-
-    if next(keep().__await__(), _ENDED) is not _ENDED:
-        raise AssertionError(f"{work!r} waits, though nothing that it uses does")
-    return found[0]
 
 
 Applied = Callable[[str, int], None]
@@ -123,7 +104,7 @@ class _FileCell:
             if self.value_of(now) != value or self.is_replaced(before, now):
                 applied(task, value)
 
-        _load_parquet()
+        load_parquet()
         self._values: dict[Image, int] = {}
         self._system = FileSystem(world, MACHINE, changed=changed)
         world.attach(self._system, machine=MACHINE)
@@ -161,7 +142,7 @@ class _FileCell:
     def value_of(self, image: Image) -> int:
         """Return what the adapter reads from an image."""
         if image not in self._values:
-            self._values[image] = at_once(self._read(Snapshot(image)))
+            self._values[image] = finish(self._read(Snapshot(image)))
         return self._values[image]
 
     async def _read(self, files: Snapshot) -> int:
@@ -190,25 +171,18 @@ class Objects(_FileCell):
     def client(self, process: Process) -> _ObjectClient:
         """See Cell."""
         if self._of is None or self._of[0] != process.incarnation:
-            store = ParquetStore(_ROOT, files=self.files(), writer=MACHINE)
+            store = ParquetStore(ROOT, files=self.files(), writer=MACHINE)
             self._of = (process.incarnation, store)
         return _ObjectClient(self._of[1], self.path)
 
     async def read_from(self, files: Any) -> int:
         """See _FileCell."""
-        return await _ObjectClient(ParquetStore(_ROOT, files=files, writer=MACHINE), self.path).read()
+        return await _ObjectClient(ParquetStore(ROOT, files=files, writer=MACHINE), self.path).read()
 
     def is_replaced(self, before: Image, now: Image) -> bool:
         """See _FileCell: a file that was written beside has got its name."""
         kept = dict(now.names)
         return any(name.endswith(".unfinished") and name not in kept for name, _ in before.names)
-
-
-@cache
-def _load_parquet() -> None:
-    """Parquet loads parts of itself when it is first used, which a program under exploration may not."""
-    with outside():
-        decode(encode(version(1)), where=_ROOT)
 
 
 def version(value: int) -> tuple[Row, ...]:
@@ -246,7 +220,7 @@ class Log(_FileCell):
         """See Cell."""
         del process
         files = self.files()
-        return _LogClient(FileLogWriter(_ROOT, CHANNEL, files=files), files)
+        return _LogClient(FileLogWriter(ROOT, CHANNEL, files=files), files)
 
     async def read_from(self, files: Any) -> int:
         """See _FileCell."""
@@ -273,7 +247,7 @@ def pack(value: int) -> Pack:
 
 
 async def _last(files: Any) -> int:
-    packs = await read_log(_ROOT, CHANNEL, files=files)
+    packs = await read_log(ROOT, CHANNEL, files=files)
     ends = [found.end.ts for found in packs]
     if packs != tuple(pack(end) for end in ends) or ends != sorted(set(ends)):
         raise CorruptDataError(f"the log holds {packs}, which nobody has appended so")
@@ -300,7 +274,7 @@ class _DatabaseCell:
     def _prepare(self) -> None:
         """Let the adapter create its tables: what follows begins with a file that is there."""
         with self.file.directly() as database:
-            at_once(self.value_in(database))
+            finish(self.value_in(database))
 
     async def value_in(self, database: Any) -> int:
         """Read with the adapter."""
@@ -310,7 +284,7 @@ class _DatabaseCell:
         """Return what the adapter reads from a copy. Copies do not change."""
         if source not in self._read:
             self._read = {known: value for known, value in self._read.items() if len(self._read) < _FEW}
-            self._read[source] = at_once(self._value_in_copy(source))
+            self._read[source] = finish(self._value_in_copy(source))
         return int(self._read[source])
 
     async def _value_in_copy(self, source: Any) -> int:
@@ -341,11 +315,11 @@ class Metadata(_DatabaseCell):
     def client(self, process: Process) -> _MetadataClient:
         """See Cell."""
         del process
-        return _MetadataClient(SqliteMetaStore(_ROOT, database=self.file.connect()))
+        return _MetadataClient(SqliteMetaStore(ROOT, database=self.file.connect()))
 
     async def value_in(self, database: Any) -> int:
         """See _DatabaseCell."""
-        return await _MetadataClient(SqliteMetaStore(_ROOT, database=database)).read()
+        return await _MetadataClient(SqliteMetaStore(ROOT, database=database)).read()
 
     def held(self) -> tuple[int, int, int, bool]:
         """See Cell."""
@@ -455,7 +429,7 @@ class Window(_DatabaseCell):
         return ElectorClient(process.name, self._store(self.file.connect()))
 
     def _store(self, database: Any) -> SqliteOracleStore:
-        return SqliteOracleStore(_ROOT, steady=self.clock, database=database)
+        return SqliteOracleStore(ROOT, steady=self.clock, database=database)
 
     async def value_in(self, database: Any) -> int:
         """See _DatabaseCell."""
@@ -513,7 +487,7 @@ class EtcdWindow:
         """See Cell. What etcd has answered is durable: that is etcd's own affair."""
         content = self._store.content()
         reader = EtcdOracleStore("http://etcd", client=etcd.DirectCalls(content))
-        value = at_once(reader.load())
+        value = finish(reader.load())
         term = content.get("terms", 0)
         led = any(pair.lease for _, pair in content[etcd.KEYS])
         return value, value, term, term > 0 and not led

@@ -23,7 +23,6 @@ MUTANTS = patches(
         at=LOG + "read",
         old="[place - 1 :]",
         new="",
-        killer="refinement",
         on=SMALL,
         source="facts 5.1: the seek",
         says="A reader gets the entries from the first one on, whatever place it asks for.",

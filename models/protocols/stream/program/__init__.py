@@ -26,7 +26,7 @@ from tidemark.models.protocols.stream.refinement import (
     consumer_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, program
 from tidemark.models.refinement.step import NoCounterpartError
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.program import Observation
@@ -48,7 +48,7 @@ _LAG = 5
 """A consumer is behind if its tick is older than this."""
 
 
-class StreamScenario(Scenario):
+class StreamScenario(FaultyScenario):
     """What happens in a program of the stream.
 
     Attributes:
@@ -65,9 +65,6 @@ class StreamScenario(Scenario):
         pursues: packs grow while their tick is below this; None: they have one tick.
         at_most: a pack that has so many messages grows no more.
         late: a message may come after a tick that is above it.
-        crashes: budget of crashes of the consumer.
-        storage_failures: budget of packs that are not stored.
-        storage_lost_acks: budget of packs that are stored, and reported as failed.
         protocol: the specification that each step must follow; where messages may be late a variant of it.
     """
 
@@ -85,9 +82,6 @@ class StreamScenario(Scenario):
     pursues: int | None = None
     at_most: int = 100
     late: bool = False
-    crashes: int = 0
-    storage_failures: int = 0
-    storage_lost_acks: int = 0
     protocol: str = SPECIFICATION
 
     @property

@@ -4,7 +4,6 @@ The log is a process of its own and outlives the node: what a dead node has sent
 must be a step of ``tidemark.spec.streaming``, or change nothing of it.
 """
 
-import functools
 import math
 from collections.abc import Hashable, Mapping
 from typing import Any
@@ -30,8 +29,8 @@ from tidemark.models.protocols.streaming.ports import (
     cell,
 )
 from tidemark.models.protocols.streaming.refinement import abstract, append_view, term_view
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -51,7 +50,7 @@ PASSES = "a_tick_may_pass_what_is_acknowledged"
 """Claim id: the prefix that the next tick finds reaches each acknowledged append below all that wait."""
 
 
-class StreamingScenario(Scenario):
+class StreamingScenario(FaultyScenario):
     """What happens in a program of a streaming node.
 
     Attributes:
@@ -66,9 +65,6 @@ class StreamingScenario(Scenario):
             client has its answer.
         endless: ticks are looked for again and again; the oracle answers them only where they are needed.
         failing: the first save of each kind has no answer.
-        crashes: budget of crashes of the node.
-        delays: budget of appends that time out and come later.
-        lost_replies: budget of appends that happen and time out.
         protocol: the specification, or a variant of it.
     """
 
@@ -82,9 +78,6 @@ class StreamingScenario(Scenario):
     overtaken: bool = False
     endless: bool = False
     failing: bool = False
-    crashes: int = 0
-    delays: int = 0
-    lost_replies: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -119,7 +112,7 @@ class StreamingProgram(RefiningProgram):
     claims = (LISTED, PASSES)
 
     def __init__(self, scenario: StreamingScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.appends = [self._append(number) for number in range(scenario.appends)]
@@ -303,26 +296,19 @@ def _start(flusher: int, own: int) -> int:
     return storage.start()
 
 
-@functools.cache
-def _abstraction(scenario: StreamingScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        (appends, term), (places, cut) = known[NODE], known[LOG]
-        return abstract(
-            appends=appends,
-            term=term,
-            places=places,
-            cut=cut,
-            stored=known[cell(STORED)],
-            flusher=known[cell(FLUSHER)],
-            recovery=known[cell(RECOVERY)],
-            start=_start(known[cell(FLUSHER)], known[cell(RECOVERY)]),
-        )
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+def _values(scenario: StreamingScenario, known: Any) -> Mapping[str, Any]:
+    del scenario
+    (appends, term), (places, cut) = known[NODE], known[LOG]
+    return abstract(
+        appends=appends,
+        term=term,
+        places=places,
+        cut=cut,
+        stored=known[cell(STORED)],
+        flusher=known[cell(FLUSHER)],
+        recovery=known[cell(RECOVERY)],
+        start=_start(known[cell(FLUSHER)], known[cell(RECOVERY)]),
+    )
 
 
 streaming = program(StreamingProgram, StreamingScenario)

@@ -106,8 +106,8 @@ class DiskProgram(Program):
 
     def build(self, world: World) -> None:
         """Define the machine with its disks."""
-        self.system = FileSystem(world, _MACHINE, changed=_ignore)
-        self.file = DatabaseFile(world, _MACHINE, changed=_ignore)
+        self.system = FileSystem(world, _MACHINE)
+        self.file = DatabaseFile(world, _MACHINE)
         world.attach(self.system, machine=_MACHINE)
         world.attach(self.file, machine=_MACHINE)
         world.process(_MACHINE, self._run, daemon=True)
@@ -234,11 +234,6 @@ class DiskProgram(Program):
     def final(self) -> Hashable:
         """Return what is stored."""
         return (tuple(sorted((self.rows or {}).items())), tuple(sorted(self.places.items())))
-
-
-def _ignore(task: str, before: object) -> None:
-    """What was changed is seen by the next life."""
-    del task, before
 
 
 class _NoClock:

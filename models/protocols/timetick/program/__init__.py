@@ -49,7 +49,7 @@ from tidemark.models.protocols.timetick.refinement import (
     coordinator_view,
 )
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
@@ -61,7 +61,7 @@ OTHERS = "others"
 SPECIFICATION = "tidemark.spec.timetick:TimeTick"
 
 
-class TimeTickScenario(Scenario):
+class TimeTickScenario(FaultyScenario):
     """What happens in a root coordinator's program.
 
     Attributes:
@@ -72,13 +72,9 @@ class TimeTickScenario(Scenario):
         ddl_reports: how often the DDL source reports, in each incarnation of the coordinator.
         others: how many timestamps another client is given.
         expires: proxies that lose their lease, at any time after they began to serve.
-        round_capacity: rounds that may wait for the sender.
         prepared: at first the others are given their timestamps, then all proxies register, then the
             coordinator begins, then they.
         endless: all sources report for ever.
-        crashes: budget of crashes of the coordinator.
-        storage_failures: budget of ticks that are not sent.
-        storage_lost_acks: budget of ticks that are sent, and reported as failed.
         protocol: the specification that each step must follow.
     """
 
@@ -89,12 +85,8 @@ class TimeTickScenario(Scenario):
     ddl_reports: int = 1
     others: int = 1
     expires: tuple[SourceId, ...] = ()
-    round_capacity: int = 1
     prepared: bool = False
     endless: bool = False
-    crashes: int = 0
-    storage_failures: int = 0
-    storage_lost_acks: int = 0
     protocol: str = SPECIFICATION
 
     @property
@@ -176,7 +168,7 @@ class TimeTickProgram(RefiningProgram):
 
     def mapping(self, scenario: TimeTickScenario) -> Abstraction:
         """Return the refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=("faults",))
 
     def populate(self, world: World) -> None:
         """Define the processes."""
@@ -228,9 +220,7 @@ class TimeTickProgram(RefiningProgram):
     async def _run_root_coord(self, process: Process) -> None:
         ddl = self._source(DDL_SOURCE)
         ddl.messages = {number: MessageView("dropped", 0, 0) for number in self.sources[DDL_SOURCE].messages}
-        config = RootCoordConfig(
-            ddl_tick_seconds=0.2, dummy_seconds=0.3, round_capacity=self.scenario.round_capacity
-        )
+        config = RootCoordConfig(ddl_tick_seconds=0.2, dummy_seconds=0.3, round_capacity=1)
         clock = CountedClock(
             process,
             {
@@ -352,29 +342,21 @@ def memory_of(coordinator: RootCoord, clock: CountedClock) -> Hashable:
     )
 
 
-@functools.cache
-def _abstraction(scenario: TimeTickScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _values(scenario: TimeTickScenario, known: Any) -> Mapping[str, Any]:
     proxies, messages = scenario.ids, max(len(scenario.messages), 1)
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        coordinator, ddl, serving = known[ROOT_COORD]
-        sessions = known[SESSIONS]
-        assert isinstance(sessions, SessionsView)
-        whole = Whole(
-            issued=max(known[ANSWERS], default=0),
-            coordinator=coordinator,
-            sources={DDL_SOURCE: ddl, **{source: known[f"proxy {source}"] for source in proxies}},
-            sessions=sessions,
-            appended=dict(known[LOG]),
-            ticks=tuple(known[f"store {TICKS}/{channel}"] for channel in scenario.channels),
-            serving=serving,
-        )
-        return abstract(whole, proxies=proxies, messages=messages)
-
-    sound = scenario.protocol == SPECIFICATION
-    return Abstraction(scenario.instance(), values, ignored=("faults",), sound=sound)
+    coordinator, ddl, serving = known[ROOT_COORD]
+    sessions = known[SESSIONS]
+    assert isinstance(sessions, SessionsView)
+    whole = Whole(
+        issued=max(known[ANSWERS], default=0),
+        coordinator=coordinator,
+        sources={DDL_SOURCE: ddl, **{source: known[f"proxy {source}"] for source in proxies}},
+        sessions=sessions,
+        appended=dict(known[LOG]),
+        ticks=tuple(known[f"store {TICKS}/{channel}"] for channel in scenario.channels),
+        serving=serving,
+    )
+    return abstract(whole, proxies=proxies, messages=messages)
 
 
 timetick = program(TimeTickProgram, TimeTickScenario)

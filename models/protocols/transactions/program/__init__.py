@@ -5,7 +5,6 @@ stores what a pack holds with its position, in one step. Each step must be a ste
 ``tidemark.spec.transactions``, or change nothing of it.
 """
 
-import functools
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
@@ -31,8 +30,8 @@ from tidemark.models.protocols.streaming.ports import LOG, Clock, LogCalls, Obje
 from tidemark.models.protocols.transactions.ports import ReaderCalls, TransactionLog
 from tidemark.models.protocols.transactions.program.readers import GO_ON, missed
 from tidemark.models.protocols.transactions.refinement import Landed, NodeView, ReaderView, abstract
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import Settings
 from tidemark.models.simulation.world.process import Process
@@ -49,7 +48,7 @@ _LARGE = "x" * _MOST_BYTES
 _TICK, _PERSIST, _RETRY = "timer.tick", "timer.persist", "timer.retry"
 
 
-class TransactionScenario(Scenario):
+class TransactionScenario(FaultyScenario):
     """What happens in a program of transactions.
 
     Attributes:
@@ -62,9 +61,7 @@ class TransactionScenario(Scenario):
         ticks: how often the tick operator looks.
         cuts: the log is cut behind the reader's position.
         reads: a reader is there.
-        crashes: budget of crashes.
         crashable: which of ``node`` and ``reader`` may die.
-        delays: budget of appends that time out and come later.
     """
 
     bodies: tuple[int, ...] = (1,)
@@ -76,9 +73,7 @@ class TransactionScenario(Scenario):
     ticks: int = 1
     cuts: bool = False
     reads: bool = True
-    crashes: int = 0
     crashable: tuple[str, ...] = (NODE,)
-    delays: int = 0
 
     @property
     def each_lasts(self) -> tuple[int, ...]:
@@ -133,7 +128,7 @@ class TransactionProgram(RefiningProgram):
     claims = (STARTS_COVER_TRANSACTIONS, GO_ON)
 
     def __init__(self, scenario: TransactionScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, ignored=("faults",)))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.begins = [Append(_CHANNEL, part=Part.BEGIN, lasts=lasts) for lasts in scenario.each_lasts]
@@ -384,24 +379,17 @@ async def _at_once(name: str) -> None:
     """A pause waits for nothing else."""
 
 
-@functools.cache
-def _abstraction(scenario: TransactionScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        known: Any = observation
-        landed: Sequence[Landed] = known[LOG][0]
-        return abstract(
-            node=known[NODE],
-            places=landed,
-            cut=known[LOG][1],
-            reader=known[_STORED],
-            life=known[READER],
-            of=scenario.sort,
-            most=scenario.places,
-        )
-
-    return Abstraction(scenario.instance(), values, ignored=("faults",))
+def _values(scenario: TransactionScenario, known: Any) -> Mapping[str, Any]:
+    landed: Sequence[Landed] = known[LOG][0]
+    return abstract(
+        node=known[NODE],
+        places=landed,
+        cut=known[LOG][1],
+        reader=known[_STORED],
+        life=known[READER],
+        of=scenario.sort,
+        most=scenario.places,
+    )
 
 
 transactions = program(TransactionProgram, TransactionScenario)

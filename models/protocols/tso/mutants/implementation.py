@@ -208,7 +208,6 @@ MUTANTS = patches(
         made.logical = counter
         await self._point("update.reset")
         made.logical = 0""",
-        killer="refinement",
         on=OVERFLOW,
         source="seed 002, UpdateTimestamp: StorePointer",
         says="The new time is used with the old counter for a moment.",
@@ -304,7 +303,6 @@ MUTANTS = patches(
         at=ORACLE + "_save_window",
         old="self.window = end",
         new='self.window = end\n        raise StoreError("not saved")',
-        killer="refinement",
         on=JUMPS,
         source="facts 2.1",
         says="The store has saved the window, and the oracle goes on as if it had not.",
@@ -328,8 +326,7 @@ MUTANTS = patches(
         at="tso/oracle.py:TimestampOracle.start",
         old="await self._store.load()",
         new="0 * await self._store.load()",
-        killer="conformance",
-        on=Host("tso-impl-driven", oracle),
+        walked=Host("tso-impl-driven", oracle),
         source="B2",
         says="The saved window is not used at a start (B2).",
     ),

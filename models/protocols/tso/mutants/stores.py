@@ -29,7 +29,6 @@ MUTANTS = patches(
         new="""await self._client.call("/v3/kv/txn", {"compare": [], "success": [put], "failure": []})
         return
         answer = await""",
-        killer="refinement",
         on=EARLY,
         source="H43",
         says="A deposed leader saves, and etcd takes it (H43).",
@@ -51,7 +50,6 @@ MUTANTS = patches(
         new="""if answer.get("succeeded") and self.__dict__.setdefault("first", end) != end:
             raise StoreError("the window was there before")
         if not answer.get("succeeded"):""",
-        killer="refinement",
         on=EARLY,
         source="facts 2.2: on save error return",
         says="A window that was replaced is reported as not saved; the oracle goes on with what it has.",

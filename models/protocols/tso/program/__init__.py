@@ -26,8 +26,8 @@ from tidemark.models.protocols.tso.refinement import (
     abstract,
     oracle_view,
 )
-from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import program
+from tidemark.models.refinement.program import RefiningProgram
+from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.world.process import Process
@@ -104,7 +104,7 @@ class OracleProgram(RefiningProgram):
     claims: tuple[str, ...] = (ANSWERS_ARE_COMPOSED, NOTHING_IS_LEFT)
 
     def __init__(self, scenario: OracleScenario) -> None:
-        super().__init__(_abstraction(scenario))
+        super().__init__(mapped(scenario, _values, sound=scenario.sound))
         self.scenario = scenario
         self.settings = scenario.settings()
         self.memories = [ServerMemory() for _ in scenario.names]
@@ -312,17 +312,11 @@ class OracleProgram(RefiningProgram):
         return "crash" if label.startswith(ENDS) else None
 
 
-@functools.cache
-def _abstraction(scenario: OracleScenario) -> Abstraction:
-    """A pure function of its arguments: it may outlive executions."""
+def _values(scenario: OracleScenario, observation: Any) -> Mapping[str, Any]:
     shape, names = scenario.shape(), scenario.names
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        parts: Any = list(observation.values())
-        servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
-        return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
-
-    return Abstraction(scenario.instance(), values, sound=scenario.sound)
+    parts: Any = list(observation.values())
+    servers, (saved, (leader, led), settled) = parts[: len(names)], parts[len(names) :]
+    return abstract(servers, StoreView(saved=saved, led=led, leader=leader, settled=settled), shape)
 
 
 async def _set(store: SharedStore) -> None:

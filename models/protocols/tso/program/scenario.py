@@ -11,14 +11,14 @@ from tidemark.impl.timestamp import MAX_LOGICAL, NANOSECONDS
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.tso.refinement import Shape, Units
-from tidemark.models.refinement.scenario import Scenario
+from tidemark.models.refinement.scenario import FaultyScenario
 from tidemark.models.simulation.settings import ClockOrder, Settings
 
 NAMES = ("a", "b", "c")
 """The servers, in the order in which they are elected."""
 
 
-class OracleScenario(Scenario):
+class OracleScenario(FaultyScenario):
     """What happens in an oracle program. Times in units of the fine clock, counters in batches of one.
 
     Attributes:
@@ -27,9 +27,6 @@ class OracleScenario(Scenario):
         calls: (server, how many timestamps) of each call, in batches of one.
         early: the calls may begin before their server serves.
         updates: how often each server's updater runs.
-        crashes: budget of crashes of servers.
-        storage_failures: budget of operations of the store that fail without effect.
-        storage_lost_acks: budget of those that take effect and are reported as failed.
         step_downs: so many servers, from the first on, may notice that their lease ends.
         late_watch: the time of a term runs out in a step before the one in which its watch finds out.
         lease_rule: the store ends a lease only after its holder has stopped.
@@ -48,9 +45,6 @@ class OracleScenario(Scenario):
     calls: tuple[tuple[int, int], ...] = ()
     early: bool = False
     updates: int = 0
-    crashes: int = 0
-    storage_failures: int = 0
-    storage_lost_acks: int = 0
     step_downs: int = 0
     late_watch: bool = False
     lease_rule: bool = True

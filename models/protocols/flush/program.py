@@ -5,9 +5,7 @@ Each step of it must be a step of the specification, or change nothing that the 
 node and the coordinator each own one component of what is observed; the refinement mapping joins them.
 """
 
-import functools
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
@@ -17,6 +15,8 @@ from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.errors import RpcError, UnknownChannelError
 from tidemark.impl.ports import Clock, MetaStore, ObjectStore
 from tidemark.impl.storage.memory import MemoryMetaStore
+from tidemark.impl.storage.parquet_store import ParquetStore
+from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     LOG_BEGINNING,
@@ -34,6 +34,8 @@ from tidemark.impl.types import (
     UpdateCheckpoints,
 )
 from tidemark.models.instance import Instance
+from tidemark.models.protocols.common.adapters import ROOT, LoadedMetaStore, load_parquet, rows_in
+from tidemark.models.protocols.common.at_once import finish
 from tidemark.models.protocols.flush.ports import (
     COORDINATOR,
     NODE,
@@ -61,10 +63,12 @@ from tidemark.models.protocols.flush.refinement import (
 )
 from tidemark.models.refinement.actions import action_table
 from tidemark.models.refinement.program import Abstraction, RefiningProgram
-from tidemark.models.refinement.scenario import Scenario, program
+from tidemark.models.refinement.scenario import FaultyScenario, mapped, program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings
+from tidemark.models.simulation.world.database import DatabaseFile
+from tidemark.models.simulation.world.files import FileSystem
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import TORN
 from tidemark.models.simulation.world.world import World
@@ -76,7 +80,7 @@ _NEVER = 1_000_000
 ROW_BYTES = 24
 
 
-class FlushScenario(Scenario):
+class FlushScenario(FaultyScenario):
     """What happens in a flush program.
 
     Attributes:
@@ -87,8 +91,6 @@ class FlushScenario(Scenario):
         seals: a flush also ends the segments whose last row it covers.
         timer_firings: rounds of the updater's timer, and pauses before repetitions, all incarnations
             together; ``endless``: without a limit.
-        crashes: of the node.
-        messages: faults of messages, all kinds together; None: only those of the kinds.
         moves: how often the operator takes the channel from the node and gives it back. Not while the node is
             down: the specification speaks of the owner that lives.
         remote_client: the client is a process of its own; otherwise it lives with the coordinator.
@@ -104,14 +106,6 @@ class FlushScenario(Scenario):
     seals: bool = False
     timer_firings: int = 0
     endless: bool = False
-    crashes: int = 0
-    lost_replies: int = 0
-    delays: int = 0
-    drops: int = 0
-    duplicates: int = 0
-    messages: int | None = None
-    storage_failures: int = 0
-    torn_writes: int = 0
     moves: int = 0
     remote_client: bool = False
     repetitions: int | None = None
@@ -140,7 +134,7 @@ class FlushScenario(Scenario):
     def settings(self) -> Settings:
         """Return the bounds of the world."""
         return Settings(
-            faults=replace(self.faults, messages=self.messages),
+            faults=self.faults,
             crashable=frozenset({NODE}) if self.crashes else frozenset(),
             clock=ClockOrder.UNTIMED,
             timer_firings=None if self.endless else self.timer_firings,
@@ -212,7 +206,7 @@ class FlushProgram(RefiningProgram):
 
     def abstraction_of(self, scenario: Any) -> Abstraction:
         """The refinement mapping."""
-        return _abstraction(scenario)
+        return mapped(scenario, _values, ignored=_IGNORED)
 
     def populate(self, world: World) -> None:
         """Define the coordinator and the node, and the client if it is a process."""
@@ -252,10 +246,7 @@ class FlushProgram(RefiningProgram):
         """Each client has a clock of its own: what is news to one may be old to another."""
         polling = PollingClock(process)
         self._polling.append(polling)
-        node = NodeCalls(
-            process,
-            polling.news,
-        )
+        node = NodeCalls(process, polling.news)
         return FlushService(coordinator=coordinator, node=node, clock=polling), polling
 
     def _news(self) -> None:
@@ -512,34 +503,60 @@ def _seal_handler(node: DataNode) -> Any:
     return seal_segments
 
 
-@functools.cache
-def _abstraction(scenario: FlushScenario) -> Abstraction:
-    """A pure function of its argument: it may outlive executions."""
-
-    def values(observation: Observation) -> Mapping[str, Any]:
-        node: Any = observation[NODE]
-        alive, memory, sent = node
-        coordinator = observation[COORDINATOR]
-        assert isinstance(coordinator, CoordinatorView)
-        return abstract(
-            memory,
-            coordinator,
-            alive=alive,
-            sent=sent,
-            segments=scenario.segments,
-            positions=len(scenario.rows),
-        )
-
-    return Abstraction(scenario.instance(), values, ignored=_IGNORED)
+def _values(scenario: FlushScenario, observation: Any) -> Mapping[str, Any]:
+    node: Any = observation[NODE]
+    alive, memory, sent = node
+    coordinator = observation[COORDINATOR]
+    assert isinstance(coordinator, CoordinatorView)
+    return abstract(
+        memory,
+        coordinator,
+        alive=alive,
+        sent=sent,
+        segments=scenario.segments,
+        positions=len(scenario.rows),
+    )
 
 
 flush = program(FlushProgram, FlushScenario)
 
 
-def over_files(**given: Any) -> FlushProgram:
-    """Return the program over the real adapters, with the same arguments."""
-    from tidemark.models.protocols.flush.program.real_stores import (
-        RealStoresProgram,  # needs pyarrow, an extra
-    )
+class RealStoresProgram(FlushProgram):
+    """The program over the real adapters: binlogs as Parquet files on the node's disk, metadata in SQLite.
+    When the node crashes the power of its machine fails. The coordinator's machine stays.
+    """
 
-    return program(RealStoresProgram, FlushScenario)(**given)
+    def populate(self, world: World) -> None:
+        """Add disk and database, with the channel in it."""
+        load_parquet()
+        self._system = FileSystem(world, NODE)
+        world.attach(self._system, machine=NODE)
+        self._database = DatabaseFile(world, COORDINATOR)
+        world.attach(self._database, machine=None)
+        with self._database.directly() as database:
+            finish(SqliteMetaStore(ROOT, database=database).save_channels(self.first_channels()))
+        super().populate(world)
+
+    def metadata(self, process: Process) -> MetaStore:
+        """Return the coordinator's metadata store."""
+        del process
+        return LoadedMetaStore(self._database)
+
+    def objects(self, process: Process) -> ObjectStore:
+        """Return the node's object store."""
+        del process
+        return ParquetStore(ROOT, files=self._system.operations(), writer=NODE)
+
+    def objects_owner(self, path: str) -> str:
+        """Return the mediated object that holds an object."""
+        del path
+        return self._system.owner
+
+    def is_whole(self, path: str, positions: Sequence[Timestamp]) -> bool:
+        """Whether the adapter finds the rows of the record, now and after any power failure."""
+        rows = {row.ts: row for pack in self.scenario.packs() for row in pack.rows}
+        expected = tuple(rows.get(ts) for ts in positions)
+        return all(rows_in(image, path) == expected for image in self._system.left())
+
+
+over_files = program(RealStoresProgram, FlushScenario)
