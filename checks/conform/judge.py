@@ -12,7 +12,6 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Protocol, cast
 
-from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from tidemark.checks.conform.walks import Walks
@@ -24,7 +23,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.conformance import Adapter, ConformanceRun, Journal, Mismatch, machine, shortest
-from tidemark.models.conformance.draws import same_draws_everywhere
+from tidemark.models.conformance.draws import even_draws
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import AnyEntry, ConformEntry, Kind
 from tidemark.models.refinement.step import StepChecker
@@ -180,23 +179,13 @@ class Drive:
         """Run the examples; returns the first failing run, or None."""
         entry, seed = self.entry, self.context.seed
         tested: Any = machine(self.checker, self.build, self.journal)
-        # derandomize: the gate must not depend on luck; another seed is another set of examples.
-        tested.TestCase.settings = settings(
-            max_examples=entry.examples,
-            stateful_step_count=entry.steps,
-            deadline=None,
-            database=None,
-            derandomize=seed == 0,
-            phases=(Phase.generate,),
-            suppress_health_check=list(HealthCheck),
-            print_blob=False,
-        )
-        if seed:
-            tested._hypothesis_internal_use_seed = seed  # noqa: SLF001  what @seed does to a test function
+        # The gate must not depend on luck: a seed is a set of examples.
+        tested._hypothesis_internal_use_seed = seed  # noqa: SLF001  what @seed does to a test function
+        chosen = even_draws(entry.examples, stateful_step_count=entry.steps)
         try:
             # Hypothesis prints the choices of a failing example; the counterexample says it better.
-            with contextlib.redirect_stdout(io.StringIO()), same_draws_everywhere():
-                run_state_machine_as_test(tested, settings=tested.TestCase.settings)
+            with contextlib.redirect_stdout(io.StringIO()):
+                run_state_machine_as_test(tested, settings=chosen)
         except Mismatch:
             return self.journal.last
         return None

@@ -16,8 +16,7 @@ from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
-from hypothesis import seed as seeded
+from hypothesis import given, seed
 from hypothesis import strategies as st
 
 from tidemark.checks.interleave.executions.record import ExecutionRecord
@@ -36,13 +35,12 @@ from tidemark.checks.interleave.search_loop import quiet
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.conformance.draws import same_draws_everywhere
+from tidemark.models.conformance.draws import even_draws
 from tidemark.models.manifest import ConformEntry
 from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRef, Violation
 
 FAULT, ANYTHING_ELSE = 1, 10
 """How often a kind of event is drawn: faults stay faults, and walks get further."""
-_RANGE, _SCATTER = 1 << 23, 0x2545F5
 _NUMBER = re.compile(r"\d+")
 _ATTEMPTS = 400
 """Executions that the shortening of a counterexample may take."""
@@ -93,11 +91,7 @@ class Walk(StateStrategy):
         return round(100 * weight / tired) + 1
 
     def _draw(self, below: int) -> int:
-        """A number, each as often as any other. The small and round ones of Hypothesis are scattered."""
-        if below == 1:
-            return 0
-        drawn = int(self.data.draw(st.integers(0, _RANGE - 1)))
-        return (drawn * _SCATTER % _RANGE) * below // _RANGE
+        return 0 if below == 1 else int(self.data.draw(st.integers(0, below - 1)))
 
     def done(self, last: Footprint | None) -> None:
         """Nothing is learned."""
@@ -141,21 +135,10 @@ class Walks:
             walk.new_execution()
             self._note(runner.run())
 
-        example = given(st.data())(one)
-        if self.seed:
-            example = seeded(self.seed)(example)
-        # derandomize: the gate must not depend on luck; another seed is another set of examples.
-        chosen = settings(
-            max_examples=self.entry.examples,
-            deadline=None,
-            database=None,
-            derandomize=self.seed == 0,
-            phases=(Phase.generate,),
-            suppress_health_check=list(HealthCheck),
-            print_blob=False,
-        )
-        with quiet(), same_draws_everywhere(), contextlib.suppress(Broken):
-            chosen(example)()
+        # The gate must not depend on luck: a seed is a set of walks.
+        example = even_draws(self.entry.examples)(seed(self.seed)(given(st.data())(one)))
+        with quiet(), contextlib.suppress(Broken):
+            example()
         return time.perf_counter() - begun
 
     def _note(self, record: ExecutionRecord) -> None:

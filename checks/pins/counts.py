@@ -1,5 +1,6 @@
 """What the lock of verdicts says of an entry: judged anew, and locked if every verdict is as expected."""
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -67,8 +68,8 @@ def _open(entry: Counted, known: Collection[str]) -> Counted:
         skip = {claim: why for claim, why in entry.skip.items() if why != LOCKED}
         return entry.model_copy(update={"counts": {}, "vacuous": {}, "skip": skip})
     if isinstance(entry, InterleaveEntry):
-        more = [claim for claim in sorted(known) if claim not in entry.claims]
-        claims = (*entry.claims, *(more if REFINEMENT in entry.claims else ()))
+        more = sorted(known) if REFINEMENT in entry.claims else ()
+        claims = tuple(dict.fromkeys((*entry.claims, *more)))
         return entry.model_copy(update={"counts": {}, "vacuous": {}, "claims": claims})
     return entry
 
@@ -108,7 +109,9 @@ def pinned(entry: Counted, result: RunResult, *, before: Locked, known: Collecti
         return Pinned((f"{where}: not pinned: no count is the same for all its verdicts",), refused=True)
     counts = {name: seen[name] for name in names if name not in stated}
     if isinstance(entry, InterleaveEntry):
-        reached = tuple(sorted(claim for claim in known if seen_at.get(claim) is Outcome.HOLDS))
+        listed = [*(Counter(entry.claims) - Counter(before.reached))]  # by the manifest itself
+        found = {claim for claim in known if seen_at.get(claim) is Outcome.HOLDS}
+        reached = tuple(sorted(found.difference(listed)))
         now = Locked(counts, tuple(_idle(vacuity)), reached)
     else:
         now = Locked(counts, (*_idle(vacuity), *sorted(unreached)))

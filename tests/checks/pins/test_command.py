@@ -127,6 +127,31 @@ def test_a_witness_that_is_not_reached_is_locked_and_named(tmp_path, capsys):
     assert "counts as before" in capsys.readouterr().out
 
 
+LOAD = """\
+name = "load"
+protocol = "tidemark.spec.queries:Queries"
+
+[interleave.load]
+program = "tidemark.models.protocols.queries.program:queries"
+reduction = "states"
+constants = { requests = 1, asks = 0, releases = true, early = true }
+claims = ["refinement", "execution", "WITNESS"]
+"""
+WITNESS = "queries.a_release_meets_a_fetch"
+
+
+def test_a_witness_that_the_manifest_lists_is_answered_once(tmp_path: Path) -> None:
+    path = tmp_path / "manifest.toml"
+    path.write_text(LOAD.replace(', "WITNESS"', ""))
+    assert pinned(path) == ExitCode.AS_EXPECTED
+    assert load(path).interleave[0].claims == ("refinement", "execution", WITNESS), "the lock has it"
+    for _ in range(2):
+        path.write_text(LOAD.replace("WITNESS", WITNESS))
+        assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
+        assert load(path).interleave[0].claims == ("refinement", "execution", WITNESS)
+        assert f"+ {WITNESS}" not in verdicts_file(path).read_text()
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
