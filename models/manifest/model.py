@@ -83,6 +83,8 @@ class VariantEntry(Entry):
     """Kinds of property judged here; all kinds if absent."""
     adds: dict[Kind, tuple[str, ...]] = Field(default_factory=dict)
     """Pinned ids by kind of the properties that this variant declares beyond those of its base."""
+    constants: dict[str, Any] = Field(default_factory=dict)
+    """Values of constants, and of options that are to be others."""
 
 
 class SearchEngine(StrEnum):
@@ -100,7 +102,6 @@ class InstanceEntry(VariantEntry):
     engines: tuple[SearchEngine, ...] = Field(min_length=1)
     bounds: dict[str, int | tuple[int, int]]
     """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
-    constants: dict[str, Any] = Field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
     vacuous: dict[str, str] = Field(default_factory=dict)
@@ -487,9 +488,7 @@ class PinsEntry(Entry):
 
     @property
     def of_itself(self) -> bool:
-        """Is the protocol compared without its variants? They are not compared in a self-test, nor where a
-        variant is compared with the pins of its base.
-        """
+        """Is it compared without its variants: in a self-test, or a variant with the pins of its base?"""
         return bool(self.flipped) or self.protocol in self.variants
 
     def compares(self, protocol: str) -> bool:
