@@ -142,10 +142,9 @@ def diff(
             print(f"{one.claim}: reached by {one.holds}, not by {one.refuted}, within {one.verdict.bounds}")
     both = sorted(printed - {one.claim for one in final})
     shared, single = common(base, variant)
-    print(
-        f"{len(final)} of {len(claims or shared)} claims change: {', '.join(o.claim for o in final) or 'none'}"
-    )
-    for text, names in (("refuted of both within larger bounds", both), ("of one protocol only", single)):
-        if names:
-            print(f"{text}: {', '.join(names)}")
+    names = ", ".join(one.claim for one in final) or "none"
+    print(f"{len(final)} of {len(claims or shared)} claims change: {names}")
+    for text, others in (("refuted of both within larger bounds", both), ("of one protocol only", single)):
+        if others:
+            print(f"{text}: {', '.join(others)}")
     return (ExitCode.UNEXPECTED_REFUTATION if final else ExitCode.AS_EXPECTED).value

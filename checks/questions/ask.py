@@ -58,8 +58,8 @@ class Answer:
         raise KeyError(claim)
 
     def trace(self, claim: str) -> list[dict[str, Any]]:
-        """The run that refutes a claim, a row a state: ``step``, ``action``, and each variable (a map: a tuple
-        in the order of its keys). Empty if it is not refuted. Raises KeyError.
+        """The run that refutes a claim, a row a state: ``step``, ``action``, and each variable (a map as a
+        tuple in the order of its keys). Empty if the claim is not refuted. Raises KeyError.
         """
         shown = self[claim].counterexample
         return [] if shown is None else rows(shown)

@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from tidemark.models.manifest.pins import Pin
+from tidemark.models.manifest.reduction import ON_SPARK, Reduction
 from tidemark.models.manifest.strict import Strict
 from tidemark.models.rooms import PACKAGE
 
@@ -148,40 +149,6 @@ class ProofEntry(VariantEntry):
         if self.only_failing and not self.fails:
             raise ValueError(f"proof {self.name!r} has no claims; name some, or obligations that must fail")
         return self
-
-
-class Reduction(StrEnum):
-    """What an exhaustive search of interleavings may leave out."""
-
-    NONE = "none"
-    """Nothing: every interleaving is run."""
-
-    SLEEP_SETS = "sleep-sets"
-    """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
-
-    SOURCE_SETS = "source-sets"
-    """The same interleavings, and most of those that sleep sets begin and do not need."""
-
-    OPTIMAL = "optimal"
-    """The same interleavings, and what sleep sets do not need, unless events exclude one another."""
-
-    STATES = "states"
-    """Futures of declared states that were reached before. Rests on a promise of the program."""
-
-    def text(self) -> str:
-        """Return it in words, for a verdict line."""
-        return {
-            Reduction.NONE: "no reduction",
-            Reduction.SLEEP_SETS: "sleep sets",
-            Reduction.SOURCE_SETS: "source sets",
-            Reduction.OPTIMAL: "wakeup trees",
-            Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
-            "futures",
-        }[self]
-
-
-ON_SPARK = 200
-"""Executions from which on Spark's tasks are worth their start: a second or more of one core."""
 
 
 class InterleaveEntry(Entry):
@@ -540,16 +507,34 @@ class Manifest(Strict):
     implementation: tuple[ImplementationMutants, ...] = ()
 
     _path: Path | None = PrivateAttr(None)
+    _never_pinned: bool = PrivateAttr(default=False)
+    _states_claims: bool = PrivateAttr(default=True)
 
     @property
     def path(self) -> Path | None:
         """The file that it was read from, if any."""
         return self._path
 
-    def read_from(self, path: Path) -> Self:
-        """The same, which knows its file."""
+    @property
+    def states_claims(self) -> bool:
+        """Does the file or its lock say the ids of the claims, or are they those that the class has now?"""
+        return self._states_claims
+
+    def never_pinned(self, entry: AnyEntry) -> bool:
+        """Is the manifest new, so that counts of the entry, and what it does not exercise, are unknown?"""
+        counted = isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry)
+        return self._never_pinned and counted and not entry.counts
+
+    def read_from(self, path: Path, *, never_pinned: bool, states_claims: bool) -> Self:
+        """The same, which knows its file, and whether locks lie beside it."""
         same = self.model_copy()
-        same._path = path  # noqa: SLF001  of this class
+        same._path, same._never_pinned, same._states_claims = path, never_pinned, states_claims  # noqa: SLF001
+        return same
+
+    def to_be_pinned(self) -> Self:
+        """The same, as it is judged once it is pinned."""
+        same = self.model_copy()
+        same._never_pinned = False  # noqa: SLF001  of this class
         return same
 
     def entries(self) -> Iterator[AnyEntry]:
