@@ -92,7 +92,7 @@ def _with_those_of_the_base(data: dict[str, Any], path: Path, *, file: str) -> d
         raise ManifestError(f"like = {named!r}, which is like another manifest", file=file, remedy=remedy)
     base, content = load(place), {key: value for key, value in data.items() if key != "like"}
     for section, entries in (("instance", base.instance), ("proof", base.proof)):
-        own = {one.get("name"): one for one in data.get(section, []) if isinstance(one, dict)}
+        own = {str(one.get("name")): one for one in data.get(section, []) if isinstance(one, dict)}
         said = {
             f"{data.get('name')}-{_stem(entry.name, base.name)}": _said(entry)
             for entry in entries

@@ -522,8 +522,9 @@ class Manifest(Strict):
 
     def never_pinned(self, entry: AnyEntry) -> bool:
         """Is the manifest new, so that counts of the entry, and what it does not exercise, are unknown?"""
-        counted = isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry)
-        return self._never_pinned and counted and not entry.counts
+        if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry):
+            return False
+        return self._never_pinned and not entry.counts
 
     def read_from(self, path: Path, *, never_pinned: bool, states_claims: bool) -> Self:
         """The same, which knows its file, and whether locks lie beside it."""
