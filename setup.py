@@ -1,14 +1,19 @@
-"""The folders of the repository as subpackages of ``tidemark``: spec/ is tidemark.spec, and so on."""
+"""The folders of the repository as subpackages of ``tidemark``: spec/ is tidemark.spec, and so on; tidemark/ has
+what the package itself offers.
+"""
 
 from setuptools import find_packages, setup
 
 ROOMS = ("spec", "impl", "models", "checks", "bench")
 
 setup(
-    package_dir={f"tidemark.{room}": room for room in ROOMS},
+    package_dir={"tidemark": "tidemark", **{f"tidemark.{room}": room for room in ROOMS}},
     packages=[
-        f"tidemark.{name}"
-        for room in ROOMS
-        for name in [room, *(f"{room}.{sub}" for sub in find_packages(room))]
+        "tidemark",
+        *(
+            f"tidemark.{name}"
+            for room in ROOMS
+            for name in [room, *(f"{room}.{sub}" for sub in find_packages(room))]
+        ),
     ],
 )

@@ -262,7 +262,8 @@ class Kept:
         judged = result.judgements
         key = self._known.get(task.name)
         audit = self._compare(task, judged)
-        if key is not None and not self._unwritten and judged and all(one.ok for one in judged):
+        kept = bool(judged) and not result.unpinned and all(one.ok for one in judged)
+        if key is not None and not self._unwritten and kept:
             if changed_since(key.files, self._begun):
                 self._changed.add(task.name)
             elif survives(judged):

@@ -22,7 +22,10 @@ from tidemark.checks.cli.options import (
     PROOF_S,
     WORDS,
     Audit,
+    Bounds,
     Build,
+    Claims,
+    Constants,
     Fresh,
     Jobs,
     Json,
@@ -36,6 +39,7 @@ from tidemark.checks.cli.options import (
     Seed,
     TierOption,
     named,
+    refuse_for_entries,
     refuse_repeated,
     settings_of,
 )
@@ -172,9 +176,8 @@ def prove(
     k_induction: Annotated[
         int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
     ] = None,
-    claim: Annotated[
-        str, typer.Option(help="Only this claim, of module:Class or with --bmc, --k-induction.")
-    ] = "",
+    claim: Claims = None,
+    constant: Constants = None,
     seconds: _Seconds = None,
     spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
     master: Master = LOCAL,
@@ -186,14 +189,23 @@ def prove(
     json: Json = False,
 ) -> int:
     """Prove invariants for any size (Z3), by manifest or module:Class."""
+    limit = seconds or PROOF_S
     if bmc is None and k_induction is None and not spark:
         if ":" in only:
-            alone: int = import_module("tidemark.checks.cli.prove").alone(
-                only, claim=claim, seconds=seconds or PROOF_S, seed=seed, build=build, jobs=jobs
+            alone: int = import_module("tidemark.checks.cli.ask").prove(
+                only,
+                claims=claim or (),
+                constants=constant or (),
+                seconds=limit,
+                seed=seed,
+                jobs=jobs,
+                as_json=json,
             )
             return alone
+        refuse_for_entries({"--claim": claim, "--set": constant}, command="prove")
         settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
         return cli_run.gate(settings, only=named(only), judge="prove", resume=resume, seconds=seconds)
+    refuse_for_entries({"--set": constant}, command="prove")
     command = import_module("tidemark.checks.cli.prove")
     if spark:
         if bmc is not None or k_induction is not None:
@@ -205,8 +217,8 @@ def prove(
         only,
         bmc=bmc,
         k=k_induction,
-        claim=claim,
-        seconds=seconds or PROOF_S,
+        claims=claim or (),
+        seconds=limit,
         seed=seed,
         manifests=manifest or (),
     )
@@ -245,6 +257,16 @@ def suggest(
 def explore(
     only: Only = "",
     *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    first: Annotated[
+        bool | None,
+        typer.Option(
+            "--first/--all", help="End with the first refutation; by default if one claim is asked about."
+        ),
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.1, help="Time limit of a question.")] = None,
     workers: Annotated[
         int | None,
         typer.Option(min=1, max=MOST, help="Threads of one search; by default chosen; no other result."),
@@ -259,14 +281,33 @@ def explore(
     resume: Resume = False,
     json: Json = False,
 ) -> int:
-    """Search bounded instances exhaustively with the compiled kernel."""
+    """Search bounded instances exhaustively; or answer a question.
+
+    Instances of the manifest are judged by the compiled kernel. MODULE:CLASS, or an instance with --claim or
+    --first, is a question: nothing is pinned, no file is written, and the exit status is that of the answer.
+    """
+    room = None if memory is None else int(memory * 1e9)
+    if ":" in only or claim or bound or constant or first is not None or seconds is not None:
+        status: int = import_module("tidemark.checks.cli.ask").explore(
+            only,
+            claims=claim or (),
+            bounds=bound or (),
+            constants=constant or (),
+            first=first,
+            seconds=seconds,
+            memory=room,
+            workers=workers,
+            manifests=manifest or (),
+            as_json=json,
+        )
+        return status
     settings = settings_of(
         manifest=manifest,
         seed=seed,
         build=build,
         workers=workers,
         jobs=1 if jobs is None and workers is not None else jobs,
-        memory=None if memory is None else int(memory * 1e9),
+        memory=room,
         json=json,
     )
     return cli_run.gate(settings, only=named(only), judge="explore", resume=resume)
@@ -274,8 +315,12 @@ def explore(
 
 @application.command(rich_help_panel=_JUDGE)
 def simulate(
-    instance: Annotated[str, typer.Argument(help="Name of a manifest instance.")],
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
     *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    first: Annotated[bool, typer.Option("--first", help="End with the first refutation.")] = False,
     visits: Annotated[int, typer.Option(min=1, help="States visited by all walks together.")] = 5_000_000,
     depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
     seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
@@ -286,8 +331,32 @@ def simulate(
     from tidemark.checks.cli.simulate import command
     from tidemark.models.native.simulate import Budget
 
-    budget = Budget(visits=visits, depth=depth, seconds=seconds)
-    return command(instance, budget=budget, seed=seed, manifests=manifest or ())
+    return command(
+        instance,
+        claims=claim or (),
+        bounds=bound or (),
+        constants=constant or (),
+        budget=Budget(visits=visits, depth=depth, seconds=seconds, first=first),
+        seed=seed,
+        manifests=manifest or (),
+    )
+
+
+@application.command(name="diff", rich_help_panel=_JUDGE)
+def difference(
+    base: Annotated[str, typer.Argument(help="A protocol MODULE:CLASS.")],
+    variant: Annotated[str, typer.Argument(help="Another one, with claims of the same names.")],
+    *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit; bounds grow until then.")] = 30.0,
+) -> int:
+    """Which claims a variant changes, each with its shortest run."""
+    status: int = import_module("tidemark.checks.cli.ask").diff(
+        base, variant, claims=claim or (), bounds=bound or (), constants=constant or (), seconds=seconds
+    )
+    return status
 
 
 _one_judge("interpreted", "The same search by the interpreter, which defines the meaning.")
@@ -332,12 +401,8 @@ def step(
         str, typer.Argument(help="Manifest instance, a protocol MODULE:CLASS, or a replay token run1....")
     ],
     *,
-    bound: Annotated[
-        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
-    ] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
-    ] = None,
+    bound: Bounds = None,
+    constant: Constants = None,
     manifest: ManifestOption = None,
 ) -> int:
     """Walk through an instance or a counterexample by hand.

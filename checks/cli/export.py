@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.options import ManifestOption
+from tidemark.checks.cli.options import Bounds, Constants, ManifestOption
 from tidemark.checks.inputs.manifests import chosen_instance
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
@@ -29,12 +29,8 @@ def export(
         Form,
         typer.Option(help="tla, promela: the protocol; dot: the state graph; itf: a run to a deepest state."),
     ],
-    bound: Annotated[
-        list[str] | None, typer.Option("--bound", help="For a protocol: TYPE=N or TYPE=LOW..HIGH.")
-    ] = None,
-    constant: Annotated[
-        list[str] | None, typer.Option("--constant", help="For a protocol: NAME=VALUE, the value in JSON.")
-    ] = None,
+    bound: Bounds = None,
+    constant: Constants = None,
     out: Annotated[
         Path | None, typer.Option(help="Folder for the files; by default standard output.")
     ] = None,

@@ -19,7 +19,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.plan import Task, plan
 from tidemark.models.manifest import InterleaveEntry, Tier
 from tidemark.models.manifest.about import about
-from tidemark.models.manifest.model import Reduction
+from tidemark.models.manifest.reduction import Reduction
 
 FINAL = ("final_states", "final_states_crc32")
 """Counts that no reduction changes."""

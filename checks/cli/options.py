@@ -1,7 +1,7 @@
 """Options that several commands have, and the settings that they make."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from itertools import groupby
 from pathlib import Path
@@ -112,6 +112,17 @@ Fresh = Annotated[
     typer.Option("--fresh", help="Judge everything again; by default unchanged checks keep their verdicts."),
 ]
 Audit = Annotated[int, typer.Option(min=0, help="Judge so many of the unchanged checks again, and compare.")]
+Bounds = Annotated[
+    list[str] | None,
+    typer.Option("--bound", help="Of a protocol: TYPE=N or TYPE=LOW..HIGH; by default small."),
+]
+Claims = Annotated[
+    list[str] | None, typer.Option("--claim", help="Only this claim, by name or id; may be repeated.")
+]
+Constants = Annotated[
+    list[str] | None,
+    typer.Option("--set", "--constant", help="Of a protocol: CONSTANT=VALUE, the value in JSON."),
+]
 Once = Annotated[
     bool, typer.Option("--once", help="Judge what has changed since it was judged last, and end.")
 ]
@@ -123,6 +134,16 @@ WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 def named(only: str) -> tuple[str, ...]:
     """The pattern that an argument gives, if it gives one."""
     return (only,) if only else ()
+
+
+def refuse_for_entries(given: Mapping[str, object], *, command: str) -> None:
+    """Raise BadInputError if an option is given that is for a protocol, and not for entries of a manifest."""
+    for option, value in given.items():
+        if value:
+            raise BadInputError(
+                f"{option} is for a protocol, and no MODULE:CLASS is named",
+                remedy=f"write  tidemark {command} MODULE:CLASS {option} ...",
+            )
 
 
 def settings_of(

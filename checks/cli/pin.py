@@ -194,7 +194,7 @@ def _pin_counts(
         result = run(tasks, registry=registry(), settings=settings)
     refused = False
     for path, content in found:
-        chosen = {task.entry.name for task in tasks if task.manifest is content}
+        chosen = {task.entry.name for task in tasks if task.manifest.name == content.name}
         refused |= _lock_verdicts(path, content, result, chosen=chosen)
     if result.stopped:
         return ExitCode.STOPPED.value

@@ -1,12 +1,13 @@
 """The commands about proofs that are not part of the gate: bounded runs, longer induction, lemmas."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
 from rich.console import Console
 
+from tidemark.checks.cli.ask import verdict_lines
 from tidemark.checks.cli.options import named
 from tidemark.checks.cli.run import gate
 from tidemark.checks.gate.registry import registry
@@ -18,19 +19,16 @@ from tidemark.checks.prove.minimise import implied_claims, minimise
 from tidemark.checks.prove.proof import prove, size_text, subject_of
 from tidemark.checks.prove.suggest import suggest as suggest_lemmas
 from tidemark.checks.prove.types import DEPTH, can_fall, refuse_fall
-from tidemark.checks.report.forms.trace_text import trace_text
-from tidemark.checks.report.sources import claim_sources
+from tidemark.checks.questions.ask import asked_about
 from tidemark.checks.verdicts.commands import prove_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import plan
-from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject, Verdict
+from tidemark.checks.verdicts.verdict import Outcome, Subject, Verdict
 from tidemark.models.cores import cores
-from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, ProofEntry, Tier
+from tidemark.models.manifest import Expected, ProofEntry, Tier
 from tidemark.models.manifest.about import about
 from tidemark.models.symbolic.subject import ProofSubject
-from tidemark.spec.language.protocol import ranked_claims, resolve
 from tidemark.spec.language.spec import Property
 
 
@@ -68,53 +66,12 @@ def on_spark(settings: Settings, *, only: str, seconds: float | None) -> int:
     return gate(settings, only=named(only), judge=judge.name, judges=judges, seconds=seconds)
 
 
-def alone(protocol: str, *, claim: str, seconds: float, seed: int, build: Path, jobs: int | None) -> int:
-    """Prove the claims of ``module:Class`` without a manifest: one line a claim, the step where one fails.
-
-    Raises SpecError; BadInputError if the protocol has nothing to prove, or no such claim.
-    """
-    chosen = Chosen(protocol, ProofSubject(protocol, liveness=ranked_claims(resolve(protocol))))
-    claims = list(_claims(chosen, claim, live=True))
-    if not claims:
-        raise BadInputError(
-            f"{protocol} has no invariant to prove",
-            remedy="write one: a method with the decorator @invariant",
-        )
-    entry = ProofEntry(
-        name="alone",
-        protocol=protocol,
-        timeout_s=seconds,
-        expect=Expectation(every=Expected.PROVED),
-        claims=tuple(prop.id for prop in claims),
-        liveness=chosen.subject.liveness,
-        finitely=chosen.subject.finitely,
-    )
-    kinds = {
-        Kind(prop.kind): tuple(p.id for p in chosen.subject.spec.properties if p.kind == prop.kind)
-        for prop in chosen.subject.spec.properties
-        if prop.kind != "reason"
-    }
-    manifest = Manifest(name="alone", protocol=protocol, properties=kinds, proof=(entry,))
-    context = Context(manifest=manifest, seed=seed, build=build, workers=jobs)
-    verdicts = JUDGE.run(entry, context)
-    codes = [_show(chosen, verdict) for verdict in verdicts]
-    left = sum(
-        verdict.outcome is not Outcome.PROVED
-        for verdict in verdicts
-        if verdict.subject.aspect is Aspect.PROPERTY
-    )
-    print(f"{len(claims) - left} of {len(claims)} claims are proved for {size_text(chosen.subject.spec)}")
-    if any(verdict.outcome is Outcome.INCONCLUSIVE for verdict in verdicts):
-        print(f"lemmas that are missing:  tidemark suggest {protocol}")
-    return most_severe(codes).value
-
-
 def several_steps(
     only: str,
     *,
     bmc: int | None,
     k: int | None,
-    claim: str,
+    claims: Sequence[str],
     seconds: float,
     seed: int,
     manifests: Sequence[Path],
@@ -122,7 +79,7 @@ def several_steps(
     """Bounded model checking to depth ``bmc``, induction over ``k`` steps, or both: one line a claim."""
     codes: list[ExitCode] = []
     for chosen in _chosen(only, manifests):
-        claims = list(_claims(chosen, claim))
+        wanted = _claims(chosen, claims)
         if can_fall(chosen.subject):
             refuse_fall(
                 chosen.subject, depth=bmc if k is None and bmc is not None else DEPTH, seconds=seconds
@@ -133,11 +90,11 @@ def several_steps(
                 bounded, depth=bmc, seconds=seconds, seed=seed, replay=prove_command(only, "--bmc", bmc)
             )
             codes += [
-                _show(chosen, verdict) for p in claims for verdict in run(chosen.subject, [p], chosen.about)
+                _show(chosen, verdict) for p in wanted for verdict in run(chosen.subject, [p], chosen.about)
             ]
         if k is not None:
             proof = prove(chosen.subject, seed=seed, jobs=cores())
-            inductive = [prop for prop in claims if prop.kind in INDUCTIVE]
+            inductive = [prop for prop in wanted if prop.kind in INDUCTIVE]
             induct = partial(by_k_induction, k=k, seconds=seconds, seed=seed)
             replay = prove_command(only, "--k-induction", k)
             for prop in inductive:
@@ -146,31 +103,17 @@ def several_steps(
     return most_severe(codes).value
 
 
-def _claims(chosen: Chosen, only: str, *, live: bool = False) -> Iterator[Property]:
-    """The claims that a proof speaks of. ``live``: also those about runs that have a ``@rank``."""
+def _claims(chosen: Chosen, only: Sequence[str]) -> list[Property]:
+    """The claims that a proof speaks of."""
     props = chosen.subject.spec.of_kind("invariant", "transition_invariant", "lemma")
-    if live:
-        props += tuple(map(chosen.subject.spec.property, chosen.subject.liveness))
-    names = {prop.id for prop in props} | {prop.id.partition(".")[2] for prop in props}
-    if only and only not in names:
-        raise BadInputError(f"{chosen.name} has no claim {only!r}", remedy=known_names(only, sorted(names)))
-    return (prop for prop in props if not only or only in (prop.id, prop.id.partition(".")[2]))
+    return asked_about(chosen.name, only, props)
 
 
 def _show(chosen: Chosen, verdict: Verdict) -> ExitCode:
     """Print a verdict; the class of the result."""
-    claim = verdict.subject.property_id
-    words = {Outcome.HOLDS: verdict.bounds, Outcome.PROVED: "; ".join(verdict.notes)}
-    text = words.get(verdict.outcome) or verdict.reason or verdict.bounds
-    print(f"  {claim}: {verdict.outcome.value}: {text}")
-    if verdict.counterexample is not None:
-        sources = claim_sources(claim, protocol=chosen.subject.protocol)
-        shown = trace_text(verdict.counterexample, sources=sources)
-        print("\n".join(f"    {line}" for line in shown.splitlines()))
-    for note in verdict.notes if verdict.outcome is Outcome.INCONCLUSIVE else ():
-        print(f"    note: {note}")
+    print("\n".join(verdict_lines(verdict, protocol=chosen.subject.protocol)))
     if verdict.outcome is Outcome.REFUTED:
-        expected = chosen.expects_refutation(claim)
+        expected = chosen.expects_refutation(verdict.subject.property_id)
         return ExitCode.AS_EXPECTED if expected else ExitCode.UNEXPECTED_REFUTATION
     return ExitCode.INCONCLUSIVE if verdict.outcome is Outcome.INCONCLUSIVE else ExitCode.AS_EXPECTED
 

@@ -1,37 +1,38 @@
-"""``tidemark simulate``: random walks through an instance of a manifest."""
+"""``tidemark simulate``: random walks through an instance of a manifest, or a protocol."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from tidemark.checks.explore.simulate import simulate
-from tidemark.checks.inputs.manifests import manifests as read
+from tidemark.checks.inputs.manifests import chosen_instance
+from tidemark.checks.questions.ask import asked_about
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
-from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.checks.verdicts.verdict import Outcome
-from tidemark.models.manifest import instance_of
-from tidemark.models.manifest.about import about
 from tidemark.models.native.simulate import Budget, Sample
 
 
 def command(
-    name: str, *, budget: Budget, seed: int, manifests: Sequence[Path] = (), progress: Progress = silent
+    name: str,
+    *,
+    claims: Sequence[str] = (),
+    bounds: Sequence[str] = (),
+    constants: Sequence[str] = (),
+    budget: Budget,
+    seed: int,
+    manifests: Sequence[Path] = (),
+    progress: Progress = silent,
 ) -> int:
-    """``tidemark simulate``: print what the walks saw of a manifest instance; the exit status.
+    """``tidemark simulate``: print what the walks saw of a manifest instance or a protocol; the exit status.
 
-    A refutation is never green, and neither is its absence. Raises BadInputError for an unknown instance.
+    A refutation is never green, and neither is its absence. Raises BadInputError for an unknown instance,
+    claim, bound or constant.
     """
-    known = {entry.name: (manifest, entry) for manifest in read(manifests) for entry in manifest.instance}
-    if name not in known:
-        raise BadInputError(
-            f"no instance {name!r} in the manifest", remedy=known_names(name, known, lists="tidemark show")
-        )
-    manifest, entry = known[name]
-    print(about([(manifest, name)]))
-    instance = instance_of(entry)
-    sample, found = simulate(instance, protocol=manifest.name, budget=budget, seed=seed, progress=progress)
+    instance = chosen_instance(name, bounds=bounds, constants=constants, manifests=manifests, say=print)
+    wanted = [prop.id for prop in asked_about(name, claims, instance.spec.properties)]
+    sample, found = simulate(instance, properties=wanted, budget=budget, seed=seed, progress=progress)
     print(f"{name}: {instance.bounds_text()}; seed {seed}")
     print(
         f"{sample.walks:,} walks, {sample.visits:,} visits, longest {sample.longest} steps, "
@@ -45,7 +46,8 @@ def command(
             print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
             sources = claim_sources(verdict.subject.property_id, protocol=instance.protocol)
             print(trace_text(verdict.counterexample, sources=sources))
-            print(f"replay: {verdict.replay}")
+            if ":" not in name:  # a token names an instance of a manifest
+                print(f"replay: {verdict.replay}")
     refutation = any(verdict.outcome is Outcome.REFUTED for verdict in found)
     return (ExitCode.UNEXPECTED_REFUTATION if refutation else ExitCode.INCONCLUSIVE).value
 

@@ -6,3 +6,4 @@ mkdir -p build/typing/tidemark
 for room in spec impl models checks bench; do
     ln -sfn "$PWD/$room" "build/typing/tidemark/$room"
 done
+ln -sfn "$PWD/tidemark/__init__.py" build/typing/tidemark/__init__.py

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import psutil
 
-from tidemark.checks.gate.pins import judgements
+from tidemark.checks.gate.pins import judgements, unpinned
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -18,7 +18,7 @@ from tidemark.checks.verdicts.judge import Context, Judge, Registry
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
-from tidemark.checks.verdicts.verdict import Judgement
+from tidemark.checks.verdicts.verdict import Judgement, Verdict
 from tidemark.models.instance import BadInstance
 from tidemark.models.manifest import ManifestError
 from tidemark.models.mutation.patches import restore
@@ -49,9 +49,12 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         reuse=settings.reuse.get(task.judge) or settings.reuse.get(task.name),
     )
     found: list[Judgement] = []
+    new = ""
     why: Unjudged | None = None
     try:
-        found = _judge(task, registry, context)
+        by, verdicts = _judge(task, registry, context)
+        found = judgements(task, by, verdicts)
+        new = unpinned(task, verdicts) if all(one.ok for one in found) else ""
     except StoppedError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001  one broken judge hides no other
@@ -64,6 +67,7 @@ def judge_task(task: Task, *, registry: Registry, settings: Settings, progress: 
         unjudged=why,
         seconds=time.perf_counter() - begun,
         processor_seconds=max(0.0, processor_seconds() - used),
+        unpinned=new,
     )
 
 
@@ -92,13 +96,13 @@ def processor_seconds() -> float:
     return total
 
 
-def _judge(task: Task, registry: Registry, context: Context) -> list[Judgement]:
+def _judge(task: Task, registry: Registry, context: Context) -> tuple[Judge, list[Verdict]]:
     by: Judge | None = registry.get(task.judge)
     if by is None:
         raise MissingToolError(
             f"there is no judge {task.judge!r}", remedy=f"known: {', '.join(sorted(registry))}"
         )
-    return judgements(task, by, by.run(task.entry, context))
+    return by, by.run(task.entry, context)
 
 
 def _unjudged(task: Task, error: Exception | SystemExit, *, by: Judge | None, build: Path) -> Unjudged:

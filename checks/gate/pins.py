@@ -45,6 +45,13 @@ OF_ONE_ENGINE = frozenset({"edges", "unreduced"})
 OF_TWO_SOLVERS = ("agreed", "unanswered")
 """Counts of a second opinion, which its entry must pin: what is answered no more is seen."""
 
+USUAL = {
+    "instance": ("distinct", "generated", "depth", RUN_STEPS),
+    "proof": ("obligations", "implied", *OF_TWO_SOLVERS),
+    "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
+}
+"""The counts that are written for an entry without any, by its section."""
+
 CLAIMS = "pinned-claims"
 COUNTS = "pinned-counts"
 
@@ -93,9 +100,30 @@ def _known_claims(task: Task) -> set[str]:
 
 
 def judgements(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> list[Judgement]:
-    """The verdicts with their expectations, followed by what the pins have to say."""
-    everything = [*verdicts, _claims(task, by, verdicts), *_counts(task, verdicts)]
+    """The verdicts with their expectations, followed by what the pins have to say; without what is unknown
+    because a new manifest was never pinned (see ``unpinned``).
+    """
+    claims = _claims(task, by, verdicts)
+    compared = [claims] if task.manifest.states_claims or claims.outcome is Outcome.REFUTED else []
+    new = task.manifest.never_pinned(task.entry)
+    everything = [one for one in verdicts if not (new and _idle(one))]
+    everything += [*compared, *_counts(task, verdicts)]
     return [judge(verdict, expected=expected_outcome(task, verdict)) for verdict in everything]
+
+
+def _idle(verdict: Verdict) -> bool:
+    """Does it say that something is not exercised, or not reached?"""
+    return verdict.subject.aspect is Aspect.VACUITY and verdict.outcome is Outcome.REFUTED
+
+
+def unpinned(task: Task, verdicts: Sequence[Verdict]) -> str:
+    """What ``tidemark pin`` would write of an entry of a new manifest; empty if the entry has pins."""
+    if not task.manifest.never_pinned(task.entry):
+        return ""
+    seen = seen_counts([one for one in verdicts if is_counted(one)])
+    counts = "".join(f" {name}={seen[name]}" for name in USUAL[task.entry.section] if name in seen)
+    idle = [one.subject.property_id for one in verdicts if _idle(one) and one.subject.property_id != COVERAGE]
+    return f"{task.entry.name}{counts}" + f" | {', '.join(idle)}" * bool(idle)
 
 
 def _pin(task: Task, what: str, problems: Sequence[str], *, pins: int) -> Verdict:
@@ -180,6 +208,8 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     of_pins = isinstance(entry, ImplementationMutants)
     decided = [v for v in verdicts if v.outcome is not Outcome.INCONCLUSIVE and is_counted(v) != of_pins]
     if not decided:
+        return []
+    if task.manifest.never_pinned(entry):
         return []
     if not entry.counts:
         if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry | ImplementationMutants):

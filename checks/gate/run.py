@@ -190,6 +190,10 @@ class _Run:
     def result(self, processor: float, *, remarks: Sequence[str]) -> RunResult:
         """The whole, in the order of the plan. ``processor``: seconds of processor time."""
         found = [self.results[place] for place in sorted(self.results)]
+        new = list(dict.fromkeys(result.unpinned for result in found if result.unpinned))
+        if new:
+            told = f"no pin is there to compare with;  tidemark pin  would write: {'; '.join(new)}"
+            remarks = [*remarks, told]
         return RunResult(
             tier=self.settings.tier,
             seed=self.settings.seed,

@@ -1,12 +1,12 @@
-"""The manifests that a command reads."""
+"""The manifests that a command reads, and protocols that are named without one."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from tidemark.checks.verdicts.errors import BadInputError, known_names
-from tidemark.models.instance import Bound, Instance
+from tidemark.models.instance import BadInstance, Bound, Instance
 from tidemark.models.manifest import (
     InstanceEntry,
     Manifest,
@@ -16,6 +16,12 @@ from tidemark.models.manifest import (
     load,
 )
 from tidemark.models.manifest.about import about, shown_path
+from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import NumberType, SortType
+
+SMALL = 2
+"""Elements of a sort if no bound is given; numbers go up to one more."""
 
 
 def chosen_instance(
@@ -28,12 +34,14 @@ def chosen_instance(
 ) -> Instance:
     """The manifest instance of that name, or the protocol ``module:Class`` with these bounds and constants.
 
-    ``say`` is told which manifest has the instance.
+    ``say`` is told which manifest has the instance, and which bounds were chosen for the protocol.
     Raises BadInputError for an unknown name, or for a bound or a constant that cannot be read.
     """
     if ":" in name:
-        short = name.rpartition(":")[2].lower()
-        return Instance(name, dict(map(_bound, bounds)), dict(map(_constant, constants)), name=short)
+        instance, small = instance_within(name, bounds_of(bounds), constants_of(constants))
+        if small:
+            say(f"{name} within small bounds: {instance.bounds_text()}; for others  --bound {small[0]}=N")
+        return instance
     # Not compared with the specifications: that is the gate's business, and takes seconds.
     entries: dict[str, tuple[Manifest, InstanceEntry]] = {
         entry.name: (manifest, entry) for manifest in loaded(manifests) for entry in manifest.instance
@@ -52,6 +60,51 @@ def chosen_instance(
     return instance_of(entry)
 
 
+def instance_within(
+    reference: str, bounds: Mapping[str, Bound], constants: Mapping[str, Any]
+) -> tuple[Instance, tuple[str, ...]]:
+    """The protocol ``module:Class`` within these bounds, and small ones for the types of which the names are
+    returned. Raises BadInputError if bounds or constants do not fit, or a constant has no value.
+    """
+    small = {n: b for n, b in small_bounds(resolve(reference).trace()).items() if n not in bounds}
+    short = reference.rpartition(":")[2].lower()
+    instance = Instance(reference, {**small, **bounds}, dict(constants), name=short)
+    try:
+        for kind in instance.spec.types:
+            instance.domain(kind)
+        assert instance.map_constants is not None
+    except BadInstance as error:
+        remedy = "correct  --bound TYPE=N  or  --set CONSTANT=VALUE"
+        raise BadInputError(str(error), remedy=remedy) from error
+    return instance, tuple(small)
+
+
+def small_bounds(spec: Spec, size: int = SMALL) -> dict[str, Bound]:
+    """Bounds for every sort and number: ``size`` elements, and numbers up to one more, or to those with which
+    runs begin.
+    """
+    found: dict[str, Bound] = {}
+    for kind in spec.types:
+        if isinstance(kind, SortType):
+            found[kind.name] = size
+        elif isinstance(kind, NumberType):
+            own = (one for one in spec.variables if kind in (one.type, getattr(one.type, "value", None)))
+            first = [value for one in own if isinstance(value := spec.initial[one.name], int)]
+            high = max(size + 1, *map(abs, first), 0)
+            found[kind.name] = (-high, high) if kind.signed else high
+    return found
+
+
+def bounds_of(texts: Sequence[str]) -> dict[str, Bound]:
+    """``TYPE=N`` and ``TYPE=LOW..HIGH``. Raises BadInputError for anything else."""
+    return dict(map(_bound, texts))
+
+
+def constants_of(texts: Sequence[str]) -> dict[str, Any]:
+    """``NAME=VALUE``, the value in JSON. Raises BadInputError for anything else."""
+    return dict(map(_constant, texts))
+
+
 def _bound(text: str) -> tuple[str, Bound]:
     name, _, value = text.partition("=")
     low, dots, high = value.partition("..")
@@ -68,7 +121,7 @@ def _constant(text: str) -> tuple[str, Any]:
     except ValueError as error:
         raise BadInputError(
             f"the constant {text!r} has no value in JSON",
-            remedy="write NAME=VALUE, for example  --constant 'carries=[false, true]'",
+            remedy="write NAME=VALUE, for example  --set 'carries=[false, true]'",
         ) from error
 
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.manifest.model import Reduction
+from tidemark.models.manifest.reduction import Reduction
 from tidemark.models.simulation import Violation
 
 __all__ = ["Options", "Reduction"]

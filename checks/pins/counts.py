@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, is_counted, seen_counts
+from tidemark.checks.gate.pins import COUNTS, OF_TWO_SOLVERS, USUAL, is_counted, seen_counts
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.verdicts.plan import Task, judges_of
 from tidemark.checks.verdicts.result import RunResult
@@ -16,20 +16,12 @@ from tidemark.models.manifest import (
     Manifest,
     ProofEntry,
 )
-from tidemark.models.manifest.model import Reduction
+from tidemark.models.manifest.reduction import Reduction
 from tidemark.models.manifest.verdicts_lock import LOCKED, Locked
 from tidemark.models.refinement.program import REFINEMENT
 
 Counted = InstanceEntry | ProofEntry | InterleaveEntry
 """Entries whose counts are pinned by hand or by ``tidemark pin``."""
-
-USUAL = {
-    "instance": ("distinct", "generated", "depth", RUN_STEPS),
-    "proof": ("obligations", "implied", *OF_TWO_SOLVERS),
-    "interleave": ("executions", "blocked", "merged", "steps", "final_states", "final_states_crc32"),
-}
-"""The counts that are written for an entry without any, by its section."""
-
 
 MERGED_ON_SPARK = ("declared_states", "final_states", "final_states_crc32")
 """Those that do not depend on how the tree is cut into tasks, where equal states are merged."""
@@ -51,7 +43,9 @@ def counted(tasks: Sequence[Task], *, change: bool) -> list[Task]:
     Of instances and programs each witness is looked for.
     """
     return [
-        replace(task, entry=_open(task.entry, witnesses(task.manifest)))
+        replace(
+            task, entry=_open(task.entry, witnesses(task.manifest)), manifest=task.manifest.to_be_pinned()
+        )
         for task in tasks
         if isinstance(task.entry, Counted) and (change or not task.entry.counts)
     ]

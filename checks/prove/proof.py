@@ -115,7 +115,7 @@ class Statistics:
 
 def subject_of(entry: ProofEntry) -> ProofSubject:
     """What an entry of a manifest proves."""
-    return ProofSubject(entry.protocol, implied=entry.implied, liveness=entry.liveness)
+    return ProofSubject(entry.protocol, entry.constants, implied=entry.implied, liveness=entry.liveness)
 
 
 def prove(

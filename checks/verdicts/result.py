@@ -37,6 +37,8 @@ class TaskResult(BaseModel):
     """Wall time."""
     processor_seconds: float = 0.0
     """Processor time of the process that judged it and of all that it started."""
+    unpinned: str = ""
+    """What would be pinned of its entry, which a new manifest has; see ``checks.gate.pins``."""
 
 
 class SourceNote(BaseModel):

@@ -12,7 +12,17 @@ from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.evaluate import Compiler, Env, Evaluate, State
 from tidemark.models.interpreted.initial import InitialStates
 from tidemark.spec.language.errors import SpecError, place_of
-from tidemark.spec.language.expr import Expr, Value, Variable
+from tidemark.spec.language.expr import (
+    Apply,
+    Expr,
+    Local,
+    Read,
+    Select,
+    Value,
+    Variable,
+    free_locals,
+    walk,
+)
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action, Property
@@ -32,17 +42,22 @@ class Step:
 
 @dataclass(frozen=True)
 class Below:
-    """What a step makes negative. ``what``: a variable or an entry, ``stock[2]``; of a key, the map."""
+    """What a step makes negative. ``what``: a variable or an entry, ``stock[2]``; of a key, the map.
+    ``term``: the expression with this value, ``at`` values of what it reads; empty if it has bound variables.
+    """
 
     what: str
     value: int
     kind: str
     is_key: bool = False
+    term: str = ""
+    at: str = ""
 
     def __str__(self) -> str:
         if self.is_key:
             return f"writes {self.what}[{self.value}], a negative {self.kind}"
-        return f"makes {self.what} = {self.value}, a negative {self.kind}"
+        why = f": {self.term} is {self.value} at {self.at}" if self.term else ""
+        return f"makes {self.what} = {self.value}, a negative {self.kind}{why}"
 
 
 @dataclass(frozen=True)
@@ -79,8 +94,8 @@ class BelowZeroError(SpecError):
         run = "".join([*numbered, "\n"]) if states else ""
         super().__init__(
             f"the step {step} {below}{run}",
-            remedy=f"Require in {step.action} that the number is large enough, or assign maximum(..., 0); "
-            f"if {below.kind} may be negative, declare it with Int()",
+            remedy=f"Require in {step.action} that the number is large enough, or assign "
+            f"maximum({below.term or '...'}, 0); if {below.kind} may be negative, declare it with Int()",
             place=place_of(getattr(resolve(protocol), step.action, None)),
         )
 
@@ -190,17 +205,17 @@ class Interpreter:
     def _effect(self, item: _Compiled, env: Env, step: Step) -> Transition:
         after = list(env.before)
         in_bounds, below = True, None
-        for slot, evaluate, fits in item.updates:
+        for (slot, evaluate, fits), (_, expr) in zip(item.updates, item.action.updates, strict=True):
             value = after[slot] = evaluate(env)
             if env.below is not None and below is None:
                 key, kind = env.below
                 below = Below(self.spec.variables[slot].name, key, str(kind), is_key=True)
             if not fits(value):
                 in_bounds = False
-                below = below or self._below(self.spec.variables[slot], value)
+                below = below or self._below(self.spec.variables[slot], value, expr, env)
         return Transition(step, tuple(after), in_bounds and not env.out_of_bounds, below)
 
-    def _below(self, variable: Variable, value: Any) -> Below | None:
+    def _below(self, variable: Variable, value: Any, expr: Expr, env: Env) -> Below | None:
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
         least = least_of(kind)
         entries = self._decode(variable.type, value)
@@ -208,8 +223,25 @@ class Interpreter:
             if least is not None and entry < least:
                 shown = ", ".join(map(str, key)) if isinstance(key, tuple) else key
                 what = variable.name if key is None else f"{variable.name}[{shown}]"
-                return Below(what, entry, str(kind))
+                term, at = self._term(expr, entry, env)
+                return Below(what, entry, str(kind), term=term, at=at)
         return None
+
+    def _term(self, expr: Expr, value: int, env: Env) -> tuple[str, str]:
+        """The innermost difference, sum or product with this value, and the values of what it reads."""
+        terms = [
+            one
+            for one in walk(expr)
+            if isinstance(one, Apply)
+            and one.op in ("add", "sub", "mul")
+            and free_locals(one) <= env.locals.keys()
+            and self._run(one, env) == value
+        ]
+        if not terms:
+            return "", ""
+        read = [one for one in walk(terms[-1]) if isinstance(one, Read | Select | Local)]
+        known = {render(one): self._run(one, env) for one in read if not isinstance(one.type, MapType)}
+        return render(terms[-1]), ", ".join(f"{name} = {found}" for name, found in known.items())
 
     def _bounds(self, variable: Variable) -> Callable[[Any], bool]:
         kind = variable.type

@@ -29,7 +29,7 @@ from tidemark.models.manifest.mutants import MODULES, entries_of
 from tidemark.models.manifest.pins import Pin, added_by, lock_file, properties_of, read_lock
 from tidemark.models.manifest.resolve import added_properties, declared_properties
 from tidemark.models.manifest.usual import with_usual
-from tidemark.models.manifest.verdicts_lock import read_verdicts, verdicts_file, with_verdicts
+from tidemark.models.manifest.verdicts_lock import LOCKED, read_verdicts, verdicts_file, with_verdicts
 from tidemark.models.rooms import protocol_files
 
 
@@ -65,12 +65,60 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
                 raise ManifestError(f"{section} has no entries", file=file, remedy=remedy)
             known.extend(entries)
     file, pinned = shown_name(path), read_lock(lock_file(path))
+    data = _with_those_of_the_base(data, path, file=file)
     data = with_usual(data, locked=bool(pinned), file=file)
     data = with_verdicts(data, read_verdicts(verdicts_file(path)), file=file)
+    states_claims = bool(pinned) or "properties" in data
     if "properties" not in data:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
     known = {} if anew else added_by(pinned)
-    return parse(data, file=file, pinned=pinned, added=known).read_from(path.resolve())
+    return parse(data, file=file, pinned=pinned, added=known).read_from(
+        path.resolve(), never_pinned=not verdicts_file(path).exists(), states_claims=states_claims
+    )
+
+
+def _with_those_of_the_base(data: dict[str, Any], path: Path, *, file: str) -> dict[str, Any]:
+    """The content of the manifest of a variant, with the instances and proofs of its base: another manifest,
+    which ``like`` names by its file or, if it is the suite's, by the name of its protocol. Keys that the
+    variant gives an entry stand above those of the base; what was counted there is not taken over.
+    """
+    if "like" not in data:
+        return data
+    named = str(data["like"])
+    suite = {one.parent.name: one for one in manifest_files()}
+    place = path.parent / named if (path.parent / named).is_file() else suite.get(named, path.parent / named)
+    if "like" in _read(place):
+        remedy = f"name that one's base instead: {_read(place)['like']!r}"
+        raise ManifestError(f"like = {named!r}, which is like another manifest", file=file, remedy=remedy)
+    base, content = load(place), {key: value for key, value in data.items() if key != "like"}
+    for section, entries in (("instance", base.instance), ("proof", base.proof)):
+        own = {str(one.get("name")): one for one in data.get(section, []) if isinstance(one, dict)}
+        said = {
+            f"{data.get('name')}-{_stem(entry.name, base.name)}": _said(entry)
+            for entry in entries
+            if entry.protocol == base.protocol
+            and not getattr(entry, "second_opinion", False)
+            and not getattr(entry, "fails", {})
+        }
+        content[section] = [
+            {"name": name, **said.get(name, {}), **own.get(name, {})} for name in dict.fromkeys((*said, *own))
+        ]
+    return content
+
+
+def _stem(name: str, base: str) -> str:
+    return name.removeprefix(f"{base}-")
+
+
+def _said(entry: InstanceEntry | ProofEntry) -> dict[str, Any]:
+    """What an entry says that holds of a variant too."""
+    left_out = {"name", "section", "protocol", "counts", "vacuous", "adds", "skip"}
+    found = entry.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
+    skip: dict[str, list[str]] = {}
+    for claim, reason in entry.skip.items():
+        skip.setdefault(reason, []).append(claim)
+    skip.pop(LOCKED, None)
+    return {**found, "skip": skip} if skip else found
 
 
 OTHER_TABLES = ("actions.toml", "findings.toml")

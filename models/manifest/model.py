@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from tidemark.models.manifest.pins import Pin
+from tidemark.models.manifest.reduction import ON_SPARK, Reduction
 from tidemark.models.manifest.strict import Strict
 from tidemark.models.rooms import PACKAGE
 
@@ -83,6 +84,8 @@ class VariantEntry(Entry):
     """Kinds of property judged here; all kinds if absent."""
     adds: dict[Kind, tuple[str, ...]] = Field(default_factory=dict)
     """Pinned ids by kind of the properties that this variant declares beyond those of its base."""
+    constants: dict[str, Any] = Field(default_factory=dict)
+    """Values of constants, and of options that are to be others."""
 
 
 class SearchEngine(StrEnum):
@@ -100,7 +103,6 @@ class InstanceEntry(VariantEntry):
     engines: tuple[SearchEngine, ...] = Field(min_length=1)
     bounds: dict[str, int | tuple[int, int]]
     """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
-    constants: dict[str, Any] = Field(default_factory=dict)
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
     vacuous: dict[str, str] = Field(default_factory=dict)
@@ -154,40 +156,6 @@ class ProofEntry(VariantEntry):
         if self.only_failing and not self.fails:
             raise ValueError(f"proof {self.name!r} has no claims; name some, or obligations that must fail")
         return self
-
-
-class Reduction(StrEnum):
-    """What an exhaustive search of interleavings may leave out."""
-
-    NONE = "none"
-    """Nothing: every interleaving is run."""
-
-    SLEEP_SETS = "sleep-sets"
-    """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
-
-    SOURCE_SETS = "source-sets"
-    """The same interleavings, and most of those that sleep sets begin and do not need."""
-
-    OPTIMAL = "optimal"
-    """The same interleavings, and what sleep sets do not need, unless events exclude one another."""
-
-    STATES = "states"
-    """Futures of declared states that were reached before. Rests on a promise of the program."""
-
-    def text(self) -> str:
-        """Return it in words, for a verdict line."""
-        return {
-            Reduction.NONE: "no reduction",
-            Reduction.SLEEP_SETS: "sleep sets",
-            Reduction.SOURCE_SETS: "source sets",
-            Reduction.OPTIMAL: "wakeup trees",
-            Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
-            "futures",
-        }[self]
-
-
-ON_SPARK = 200
-"""Executions from which on Spark's tasks are worth their start: a second or more of one core."""
 
 
 class InterleaveEntry(Entry):
@@ -494,9 +462,7 @@ class PinsEntry(Entry):
 
     @property
     def of_itself(self) -> bool:
-        """Is the protocol compared without its variants? They are not compared in a self-test, nor where a
-        variant is compared with the pins of its base.
-        """
+        """Is it compared without its variants: in a self-test, or a variant with the pins of its base?"""
         return bool(self.flipped) or self.protocol in self.variants
 
     def compares(self, protocol: str) -> bool:
@@ -548,16 +514,35 @@ class Manifest(Strict):
     implementation: tuple[ImplementationMutants, ...] = ()
 
     _path: Path | None = PrivateAttr(None)
+    _never_pinned: bool = PrivateAttr(default=False)
+    _states_claims: bool = PrivateAttr(default=True)
 
     @property
     def path(self) -> Path | None:
         """The file that it was read from, if any."""
         return self._path
 
-    def read_from(self, path: Path) -> Self:
-        """The same, which knows its file."""
+    @property
+    def states_claims(self) -> bool:
+        """Does the file or its lock say the ids of the claims, or are they those that the class has now?"""
+        return self._states_claims
+
+    def never_pinned(self, entry: AnyEntry) -> bool:
+        """Is the manifest new, so that counts of the entry, and what it does not exercise, are unknown?"""
+        if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry):
+            return False
+        return self._never_pinned and not entry.counts
+
+    def read_from(self, path: Path, *, never_pinned: bool, states_claims: bool) -> Self:
+        """The same, which knows its file, and whether locks lie beside it."""
         same = self.model_copy()
-        same._path = path  # noqa: SLF001  of this class
+        same._path, same._never_pinned, same._states_claims = path, never_pinned, states_claims  # noqa: SLF001
+        return same
+
+    def to_be_pinned(self) -> Self:
+        """The same, as it is judged once it is pinned."""
+        same = self.model_copy()
+        same._never_pinned = False  # noqa: SLF001  of this class
         return same
 
     def entries(self) -> Iterator[AnyEntry]:

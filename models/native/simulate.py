@@ -34,6 +34,8 @@ class Budget:
     depth: int = 200
     """Steps of one walk at most."""
     seconds: float | None = None
+    first: bool = False
+    """End with the first refutation."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,12 @@ class _Walks:
     def _broken(self, block: NDArray[np.uint64]) -> list[tuple[Property, int]]:
         return [(self.kernel.state_claims[claim], row) for claim, row in self.kernel.broken(block)]
 
+    @property
+    def refuted(self) -> bool:
+        """Has a run refuted a claim?"""
+        spec = self.kernel.instance.spec
+        return any(spec.property(claim).kind != "reachable" for claim in self.runs)
+
     def _keep(self, claim: Property, row: int, step: int | None) -> None:
         if claim.id not in self.runs:
             self.runs[claim.id] = self._path(row, step)
@@ -178,6 +186,8 @@ def simulate(
         if now - shown > SHOW_EVERY:
             shown = now
             watch(visits, visits / (now - begin))
+        if budget.first and walks.refuted:
+            break
         if budget.seconds is not None and now - begin > budget.seconds:
             break
     if visits == walks.walkers:

@@ -144,7 +144,8 @@ def test_the_shortest_run_to_it_is_shown(workers):
         assert "the step give(1) makes coins = -1, a negative Coins" in explained.message
         assert [line.split(". ")[1] for line in explained.message.splitlines()[1:3]] == ["turn()"] * 2
         assert "5. give(1) makes coins = -1" in explained.message
-        assert "maximum(..., 0)" in explained.remedy
+        assert "maximum(coins - 1, 0)" in explained.remedy
+        assert "coins - 1 is -1 at coins = 0" in explained.message
 
 
 def test_symmetry_and_reduction_show_it_too():

@@ -46,7 +46,7 @@ class SearchLimits:
     stop_at_first: bool = False
     """Stop at the end of the block in which the first violation was found."""
     stop_on: frozenset[str] = frozenset()
-    """Likewise, but for a violation of these claims only."""
+    """Likewise, but for a violation of these claims only, or a run that reaches one of these witnesses."""
 
 
 class Watch(Protocol):
@@ -208,9 +208,10 @@ class Search:
 
     def _violated(self) -> bool:
         step_claims, state_claims = self.kernel.step_claims, self.kernel.state_claims
-        broken = [state_claims[number] for number in self.totals.state_hits]
-        broken += [step_claims[i] for i in self.totals.step_hits if step_claims[i].kind != "reachable"]
-        return any(self.limits.stop_at_first or claim.id in self.limits.stop_on for claim in broken)
+        hit = [state_claims[number] for number in self.totals.state_hits]
+        hit += [step_claims[number] for number in self.totals.step_hits]
+        first = self.limits.stop_at_first
+        return any(claim.id in self.limits.stop_on or (first and claim.kind != "reachable") for claim in hit)
 
     def _close_level(self) -> None:
         if self.totals.levels[-1] != self.visited.count:

@@ -19,7 +19,7 @@ from tidemark.models.manifest import (
     load,
     manifest_files,
 )
-from tidemark.models.manifest.model import ON_SPARK, Reduction
+from tidemark.models.manifest.reduction import ON_SPARK, Reduction
 from tidemark.models.rooms import ROOT
 
 INVARIANTS = {
