@@ -6,4 +6,4 @@ mkdir -p build/typing/tidemark
 for room in spec impl models checks bench; do
     ln -sfn "$PWD/$room" "build/typing/tidemark/$room"
 done
-ln -sfn "$PWD/tidemark/__init__.py" build/typing/tidemark/__init__.py
+ln -sfn "$PWD/checks/package/__init__.py" build/typing/tidemark/__init__.py
