@@ -1,5 +1,5 @@
-"""The folders of the repository as subpackages of ``tidemark``: spec/ is tidemark.spec, and so on; tidemark/ has
-what the package itself offers.
+"""The folders of the repository as subpackages of ``tidemark``: spec/ is tidemark.spec, and so on;
+tidemark/ is the package itself.
 """
 
 from setuptools import find_packages, setup
