@@ -85,12 +85,12 @@ def common(one: str, other: str) -> tuple[list[str], list[str]]:
 
 def changed(rounds: Sequence[Round]) -> list[Changed]:
     """The claims that are refuted of one protocol alone; witnesses by the last round that decides them."""
-    first: dict[str, dict[str, Changed]] = {}
+    first: dict[str, dict[int, Changed]] = {}
     witnesses: dict[str, list[Changed]] = {}
     for pair in rounds:
-        for one, other in (pair, pair[::-1]):
+        for side, (one, other) in enumerate((pair, pair[::-1])):
             for verdict in one.verdicts:
-                claim, against = named(verdict), other[verdict.subject.property_id.partition(".")[2]]
+                claim, against = named(verdict), other[named(verdict)]
                 if verdict.outcome is not Outcome.REFUTED or against.outcome is Outcome.INCONCLUSIVE:
                     continue
                 found = Changed(claim, other.protocol, one.protocol, verdict)
@@ -98,7 +98,7 @@ def changed(rounds: Sequence[Round]) -> list[Changed]:
                     differs = against.outcome is Outcome.HOLDS
                     witnesses[claim] = [found] if differs else []
                 else:
-                    first.setdefault(claim, {}).setdefault(one.protocol, found)
+                    first.setdefault(claim, {}).setdefault(side, found)
     alone = [next(iter(by.values())) for by in first.values() if len(by) == 1]
     return [*alone, *(one for found in witnesses.values() for one in found)]
 

@@ -10,7 +10,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from tidemark.models.manifest.common import expand
+from tidemark.models.manifest.common import SAFETY, expand
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import make_importable
 from tidemark.models.manifest.model import (
@@ -113,6 +113,8 @@ def _stem(name: str, base: str) -> str:
 def _said(entry: InstanceEntry | ProofEntry) -> dict[str, Any]:
     """What an entry says that holds of a variant too."""
     left_out = {"name", "section", "protocol", "counts", "vacuous", "adds", "skip"}
+    if entry.expect.refuted and entry.kinds == SAFETY:  # made by rule, of what is expected
+        left_out.add("kinds")
     found = entry.model_dump(mode="json", exclude_defaults=True, exclude=left_out)
     skip: dict[str, list[str]] = {}
     for claim, reason in entry.skip.items():
