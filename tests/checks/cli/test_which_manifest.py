@@ -29,6 +29,7 @@ expect = { every = "holds" }
 
 VALUES = {
     "after": "after.json",
+    "base": "doors:Doors",
     "before": "before.json",
     "executors": "2",
     "instance": "small",
@@ -39,6 +40,7 @@ VALUES = {
     "states": "100",
     "to": "tla",
     "token": "hello",
+    "variant": "doors:Doors",
 }
 """Of each parameter that some command requires: an entry, or something of the right form."""
 
