@@ -117,7 +117,9 @@ def diff(
     constants: Sequence[str],
     seconds: float,
 ) -> int:
-    """Print what changes from one protocol to the other; 0: nothing, 1: something, 3: nothing was decided."""
+    """Print what changes from one protocol to the other; 0: nothing, 1: something, 3: the smallest size is too
+    large for the time.
+    """
     from tidemark.checks.questions.differences import Round, changed, common, differences
 
     rounds, printed = list[Round](), set[str]()
@@ -133,9 +135,6 @@ def diff(
             printed.add(one.claim)
             print(f"{one.claim}: holds of {one.holds}, is refuted of {one.refuted}")
             print("\n".join(verdict_lines(one.verdict, protocol=one.refuted)))
-    if not rounds:
-        print(f"nothing was decided within {seconds:g} s")
-        return ExitCode.INCONCLUSIVE.value
     final = changed(rounds)
     for one in final:
         if one.claim not in printed:
@@ -147,4 +146,6 @@ def diff(
     for text, others in (("refuted of both within larger bounds", both), ("of one protocol only", single)):
         if others:
             print(f"{text}: {', '.join(others)}")
+    if not final and any(one.exit_code is ExitCode.INCONCLUSIVE for one in rounds[0]):
+        return ExitCode.INCONCLUSIVE.value
     return (ExitCode.UNEXPECTED_REFUTATION if final else ExitCode.AS_EXPECTED).value

@@ -60,9 +60,10 @@ def differences(
             found = list[Answer]()
             for instance in instances:
                 left = ends - time.monotonic()
-                if left <= 0:
+                if left <= 0 and done:
                     return
-                found.append(explored(instance, claims=claims or shared, first=False, seconds=left))
+                seconds = max(left, 1.0)  # the smallest size is always searched
+                found.append(explored(instance, claims=claims or shared, first=False, seconds=seconds))
         except (NativeError, BadInputError):  # an instance too large, or constants of one size only
             if not done:
                 raise

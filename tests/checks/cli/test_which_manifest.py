@@ -38,6 +38,8 @@ VALUES = {
     "protocol": "any-size",
     "protocols": "doors",
     "states": "100",
+    "base": "tests.protocols.lights:Lights",
+    "variant": "tests.protocols.lights:Lights",
     "to": "tla",
     "token": "hello",
     "variant": "doors:Doors",
