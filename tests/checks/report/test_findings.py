@@ -19,7 +19,17 @@ from tidemark.checks.report.places import left_out, places, places_text
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, Verdict, holds, refuted
+from tidemark.checks.verdicts.verdict import (
+    NOT_GREEN,
+    Aspect,
+    Judgement,
+    Outcome,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.findings import Evidence, Finding
 from tidemark.models.manifest import Manifest, load, manifest_files
 
@@ -190,6 +200,34 @@ def test_a_failure_that_several_engines_find_is_shown_once(tmp_path):
     )
     assert text.count("replay: ") == 4, "each verdict can be replayed"
     assert "NOT as expected: 4 of 4 results" in text
+
+
+def test_what_follows_from_one_cause_is_told_once_and_what_is_about_data_is_said(tmp_path):
+    def undecided(mutant: str) -> Judgement:
+        reason = f"{NOT_GREEN}: p.rule is refuted"
+        return judged(inconclusive(about(mutant, Aspect.MUTANT), reason=reason), Outcome.REFUTED)
+
+    rule = judged(refuted(about("p.rule"), counts={"distinct": 3}, counterexample=trace(), replay="x"))
+    safe = judged(holds(about("p.nothing_lost"), counts={"distinct": 3}, bounds="b"))
+    found = (*(undecided(f"m{number}") for number in range(31)), pin(0), rule, safe)
+    result = RunResult(tier="fast", seed=0, judgements=found, planned=1, done=1, frames=("p.rule",))
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
+    text = screen.getvalue()
+    assert text.index("FAIL  expected holds: p.rule") < text.index("pin-0") < text.index("NOT JUDGED")
+    assert text.count(NOT_GREEN) == 1
+    assert f"{NOT_GREEN}: p.rule is refuted: 31 mutants not judged" in text
+    assert "NOT as expected: 33 of 34 results" in text
+    assert "All claims about data that were judged are as expected." in text
+    assert "frame conditions (a step's own rule, restated) 1, " in text
+    assert "mutants not judged for that 31." in text
+    worse = (
+        *found,
+        judged(refuted(about("p.data"), counts={"distinct": 3}, counterexample=trace(), replay="x")),
+    )
+    told = result.model_copy(update={"judgements": worse})
+    assert told.failures[0].verdict.subject.property_id == "p.data"
+    assert "are as expected" not in told.summary()
 
 
 BROKEN = ExitCode.UNEXPECTED_REFUTATION
