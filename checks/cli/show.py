@@ -22,7 +22,16 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, table
 from tidemark.checks.verdicts.plan import all_tasks
 from tidemark.models.findings import all_findings, finding_files, load_findings
-from tidemark.models.manifest import SUITE, GeneratedMutants, ImplementationMutants, MutantEntry
+from tidemark.models.manifest import (
+    SUITE,
+    GeneratedMutants,
+    ImplementationMutants,
+    Manifest,
+    MutantEntry,
+    check_against_spec,
+    manifest_files,
+)
+from tidemark.models.manifest.about import shown_path
 
 _FOUND = 12
 """So many findings are listed that have some words."""
@@ -47,6 +56,15 @@ def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def read(paths: Sequence[Path]) -> list[Manifest]:
+    """The manifests, each compared with its specification; with those of the suite its gate does that."""
+    found = loaded(paths)
+    for manifest in found:
+        if manifest.path not in manifest_files():
+            check_against_spec(manifest, file=shown_path(manifest.path))
+    return found
+
+
 def _named(name: str, known: Collection[str], what: str = "there is no protocol") -> list[str]:
     """The one of this name; all of them without a name. Raises BadInputError."""
     if name and name not in known:
@@ -56,7 +74,7 @@ def _named(name: str, known: Collection[str], what: str = "there is no protocol"
 
 def _checks(manifests: Sequence[Path]) -> int:
     """One line per check: name, tier, expectation."""
-    for task in all_tasks(loaded(manifests)):
+    for task in all_tasks(read(manifests)):
         entry = task.entry
         if isinstance(entry, MutantEntry):
             due = f"killed by {entry.killer}" if entry.killer else f"equivalent: {entry.equivalent}"
@@ -80,7 +98,7 @@ def argument(
     from tidemark.checks.argument.graph import Argument
     from tidemark.checks.argument.table import argument_dot, argument_tree
 
-    whole = Argument(loaded(manifest or ()))
+    whole = Argument(read(manifest or ()))
     shown = _named(protocol, whole.manifests)
     if dot:
         sys.stdout.write(argument_dot(whole))
@@ -103,7 +121,7 @@ def assumptions(
     from tidemark.checks.argument.graph import Argument
     from tidemark.checks.argument.table import assumptions_text
 
-    whole = Argument(loaded(manifest or ()))
+    whole = Argument(read(manifest or ()))
     shown = _named(protocol, whole.manifests)
     print(assumptions_text(whole, tuple(shown)))
     problems = [one.problem for each in shown for one in whole.reliances(each) if one.problem]
@@ -120,7 +138,7 @@ def liveness(
     from tidemark.checks.argument.table import liveness as rows_of
     from tidemark.checks.argument.table import liveness_text
 
-    known = loaded(manifest or ())
+    known = read(manifest or ())
     names = _named(protocol, [one.name for one in known])
     chosen = [one for one in known if one.name in names]
     print(liveness_text(rows_of(chosen)))
