@@ -79,7 +79,7 @@ class Store:
     def write(self, record: Record) -> None:
         """Keep a record, and of its task only the newest. Raises OSError."""
         plain = {**vars(record), "judgements": [one.model_dump(mode="json") for one in record.judgements]}
-        body = json.dumps(plain, sort_keys=True)
+        body = json.dumps(plain)  # arguments of a step stay in their order
         write_sealed(self.path(record.task, record.key), body, version=FORMAT)
         for old in self._of(record.task)[GENERATIONS:]:
             with suppress(OSError):

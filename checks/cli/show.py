@@ -2,27 +2,43 @@
 
 import sys
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.padding import Padding
+from rich.text import Text
 
-from tidemark.checks.cli.options import Build, ManifestOption
-from tidemark.checks.cli.run import wide_console
+from tidemark.checks.cache.kept import FOLDER
+from tidemark.checks.cli.options import Build, ManifestOption, settings_of
+from tidemark.checks.cli.run import kept_of, wide_console
 from tidemark.checks.cli.tools import last_run
+from tidemark.checks.gate.registry import registry
+from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import loaded
-from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.verdicts.commands import BUILD
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, table
 from tidemark.checks.verdicts.plan import all_tasks
-from tidemark.models.findings import all_findings
-from tidemark.models.manifest import SUITE, GeneratedMutants, ImplementationMutants, MutantEntry
+from tidemark.models.findings import all_findings, finding_files, load_findings
+from tidemark.models.manifest import (
+    SUITE,
+    GeneratedMutants,
+    ImplementationMutants,
+    Manifest,
+    MutantEntry,
+    check_against_spec,
+    manifest_files,
+)
+from tidemark.models.manifest.about import shown_path
 
 _FOUND = 12
 """So many findings are listed that have some words."""
 _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
+
+_ONE_OF_THEM = "`tidemark show findings ID` prints one of them, with its runs."
 
 group = typer.Typer(name="show", invoke_without_command=True)
 
@@ -38,6 +54,15 @@ def show(context: typer.Context, *, manifest: ManifestOption = None) -> int:
             f"--manifest before {word!r}", remedy=f"write it behind:  tidemark show {word} --manifest ..."
         )
     return ExitCode.AS_EXPECTED.value
+
+
+def read(paths: Sequence[Path]) -> list[Manifest]:
+    """The manifests, each compared with its specification; with those of the suite its gate does that."""
+    found = loaded(paths)
+    for manifest in found:
+        if manifest.path not in manifest_files():
+            check_against_spec(manifest, file=shown_path(manifest.path))
+    return found
 
 
 def _named(name: str, known: Collection[str], what: str = "there is no protocol") -> list[str]:
@@ -126,35 +151,85 @@ def findings(
         list[str] | None, typer.Argument(help="Id of one finding, or words to look for; else the index.")
     ] = None,
     *,
+    build: Build = BUILD,
     manifest: ManifestOption = None,
 ) -> int:
-    """Print the index of all results (FINDINGS.md), one finding with its runs, or those with some words."""
+    """Print the titles of all results (to a file: FINDINGS.md), one with its runs, or some by words."""
     only = " ".join(words or ())
-    if only and not manifest and all(only != one.id for one in all_findings()):
-        return _search(only)
-    from tidemark.checks.report.findings import findings_text
+    if not only and sys.stdout.isatty():
+        _titles()
+    elif not only:
+        from tidemark.checks.report.findings import findings_text
 
-    sys.stdout.write(findings_text(read(manifest or (SUITE,)), only=only))
+        sys.stdout.write(findings_text(loaded(manifest or (SUITE,))))
+    elif not manifest and all(only != one.id for one in all_findings()):
+        return _search(only)
+    else:
+        _finding(only, settings_of(manifest=manifest, build=build))
     return ExitCode.AS_EXPECTED.value
+
+
+def _titles() -> None:
+    """The results by protocol, as a terminal shows them."""
+    console = wide_console()
+    for path in finding_files():
+        content = load_findings(path)
+        console.print(f"\n{content.manifest}", style="bold")
+        for one in content.finding:
+            console.print(Padding(Text.assemble((one.id, "cyan"), "  ", one.title), (0, 0, 0, 2)))
+    console.print(f"\n{_ONE_OF_THEM}", markup=False)
+
+
+def _finding(only: str, settings: Settings) -> None:
+    """Print one finding from the verdicts that the build folder keeps; what is missing there is searched."""
+    from tidemark.checks.report.findings import found_in
+
+    own = [path.parent.with_suffix(".toml") for path in finding_files() if only in _ids(path)]
+    book, finding = found_in(loaded(settings.manifests or own), only)
+    tasks = book.searched(finding)
+    results = kept_of(settings, registry()).take_over(tasks) if (settings.build / FOLDER).is_dir() else {}
+    kept = {
+        (one.verdict.subject.instance, one.verdict.subject.property_id): one
+        for result in results.values()
+        for one in result.judgements
+    }
+
+    def searching(entry: str) -> None:
+        where = settings.build.as_posix()
+        print(f"{where} keeps no verdict of {entry}, as it is now: it is searched", file=sys.stderr)
+
+    verdicts = {name: one.verdict for name, one in kept.items()}
+    print("\n".join(book.section(finding, kept=verdicts, say=searching)))
+    again = [task.command for task in tasks if task.name in results]
+    if again:
+        judged = min(one.taken_over for one in kept.values())[:10]
+        print(f"\nKept since {judged}. To run it again:")
+        complete = replace(settings.invocation, manifests=settings.manifests or (Path(SUITE),)).complete
+        print(*(f"    {complete(command)}" for command in again), sep="\n")
+
+
+def _ids(path: Path) -> list[str]:
+    return [one.id for one in load_findings(path).finding]
 
 
 def _search(text: str) -> int:
     """Print the findings that have most of the words, of which each counts as it stands in any of them."""
     words = set(text.lower().split())
-    known: dict[str, tuple[str, int]] = {}
+    known: dict[str, tuple[str, int, int]] = {}
     for one in all_findings():
-        said = f"{one.id} {one.title} {one.source} {one.text}".lower()
-        known[one.id] = one.title, sum(word in said for word in words)
-    best = sorted((name for name, (_, hits) in known.items() if hits), key=lambda name: -known[name][1])
+        title = f"{one.id} {one.title}".lower()
+        said = f"{title} {one.source} {one.text}".lower()
+        known[one.id] = one.title, sum(word in said for word in words), sum(word in title for word in words)
+    best = sorted((name for name in known if known[name][1]), key=lambda name: known[name][1:], reverse=True)
     if not best:
         raise BadInputError(
             f"no finding is named so, or has one of these words: {text!r}",
             remedy=known_names(text, known, lists="tidemark show findings"),
         )
     for name in best[:_FOUND]:
-        title, hits = known[name]
+        title, hits, _ = known[name]
         print(f"{name:<40} {hits}/{len(words)}  {title}")
-    print("`tidemark show findings ID` prints one of them, with its runs.")
+    print(_ONE_OF_THEM)
     return ExitCode.AS_EXPECTED.value
 
 
@@ -163,7 +238,7 @@ def sources(*, manifest: ManifestOption = None) -> int:
     """Print the findings and mutants on each seed, hazard and bug (docs/sources.md)."""
     from tidemark.checks.report.findings import sources_text
 
-    sys.stdout.write(sources_text(read(manifest or (SUITE,))))
+    sys.stdout.write(sources_text(loaded(manifest or (SUITE,))))
     return ExitCode.AS_EXPECTED.value
 
 
@@ -200,7 +275,7 @@ def places(*, manifest: ManifestOption = None) -> int:
     """Print how many mutants rules make from which files of the implementation, and what sees them."""
     from tidemark.checks.report.places import places_text
 
-    print(places_text(read(manifest or (SUITE,))))
+    print(places_text(loaded(manifest or (SUITE,))))
     return ExitCode.AS_EXPECTED.value
 
 
@@ -214,7 +289,7 @@ def origins(
     from tidemark.checks.conform.origins import origins as origins_of
     from tidemark.checks.conform.origins import origins_text, tables
 
-    every, known = tables(), {one.name: one for one in read((SUITE,))}
+    every, known = tables(), {one.name: one for one in loaded((SUITE,))}
     chosen = [one for one in every if not protocol or one.partition("/")[0] == protocol]
     if not chosen:
         raise BadInputError(

@@ -10,7 +10,7 @@ import numpy as np
 from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
-from tidemark.checks.verdicts.verdict import COVERAGE
+from tidemark.checks.verdicts.verdict import COVERAGE, NOT_GREEN
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.native.codec import State
@@ -225,7 +225,7 @@ class _Assessment:
 
     def result(self) -> MutantResult:
         if self.base.problems:
-            return self._undecided(f"the baseline is not green: {self.base.problems[0]}")
+            return self._undecided(f"{NOT_GREEN}: {self.base.problems[0]}")
         if self.only is None and not self._differs():
             return self._equivalent()
         kinds = ("invariant", "transition_invariant", *(("lemma",) if self.only is not None else ()))

@@ -158,16 +158,29 @@ def _rest(others: Sequence[Failure], console: Console) -> None:
         return
     _say(console, f"\n{len(others)} more failure{'' if len(others) == 1 else 's'}:", style="bold red")
     for failure in others[:_LINES]:
+        if failure.lead.cascade:
+            _say(console, f"  {_cascade(failure)}")
+            continue
         also = f" (and {len(failure.others)} more verdicts)" if failure.others else ""
         _say(console, f"  expected {failure.lead.expected.value}: {headline(failure.lead.verdict)}{also}")
     if len(others) > _LINES:
         _say(console, f"  ... and {len(others) - _LINES} more, which the files have")
 
 
+def _cascade(failure: Failure) -> str:
+    """One line for all that were not judged for one cause."""
+    number = len(failure.judgements)
+    return f"{failure.lead.cascade}: {number} mutant{'s' * (number > 1)} not judged"
+
+
 def _failure(failure: Failure, console: Console, result: RunResult, *, build: Path) -> None:
     """The run, notes and command of the judgement to show first; of each other one, who and the command."""
     judgement = failure.lead
     verdict = judgement.verdict
+    if judgement.cascade:
+        _say(console, f"\nNOT JUDGED  {_cascade(failure)}", style="bold red")
+        _say(console, f"  remedy: mend that first\n  replay: {judgement.replay}")
+        return
     _say(console, f"\nFAIL  expected {judgement.expected.value}: {headline(verdict)}", style="bold red")
     if verdict.counterexample is not None:
         lines = result.source_lines(verdict.subject)

@@ -2,18 +2,19 @@
 
 The words stand in the protocols' ``findings.toml``. Without an id the output is the text of ``FINDINGS.md``:
 an index with the outcome of each, as the manifest expects it and the gate compares it. With an id it is one
-finding whole: its searches are run, and the shortest counterexamples are shown. The runs of all findings are
-in the report that a run of the gate writes.
+finding whole, with the shortest counterexamples: from kept verdicts where they are given, else its searches
+are run. The runs of all findings are in the report that a run of the gate writes.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from textwrap import fill
+from types import MappingProxyType
 
-from tidemark.checks.explore.judge import explore
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.models.findings import Evidence, Finding, finding_files, load_findings
 from tidemark.models.instance import Instance
@@ -31,6 +32,10 @@ runs."""
 
 _WIDTH = 120
 _INDEXED = (Family.SEED, Family.HAZARD, Family.BUG)
+_DECIDED_BY = {InstanceEntry: "explore", MutantEntry: "mutate"}
+"""Judges whose kept verdicts a finding is shown from."""
+_Verdicts = Mapping[tuple[str, str], Verdict]
+"""By entry and claim."""
 _ENDING = "proved by `tidemark prove {entry}`, any size"
 _PLANTED = "**refuted** by `tidemark mutate {entry}`, a fault that is planted in the implementation"
 
@@ -62,14 +67,29 @@ class Book:
             )
         return self._entries[name]
 
-    def _judged(self, finding: Finding) -> dict[tuple[str, str], Verdict]:
-        """The verdicts of all searches that a finding rests on, by entry and claim; one search an entry."""
+    def searched(self, finding: Finding) -> list[Task]:
+        """The tasks whose searches decide a finding."""
+        names = {
+            one.entry for one in finding.evidence if self._elsewhere(self._entry(finding, one.entry)) is None
+        }
+        return [
+            task
+            for task in all_tasks([self.manifest])
+            if task.entry.name in names and task.judge == _DECIDED_BY.get(type(task.entry))
+        ]
+
+    def _judged(self, finding: Finding, kept: _Verdicts, say: Callable[[str], object]) -> _Verdicts:
+        """The verdicts of all searches that a finding rests on: the kept ones, else one search an entry."""
         claims: dict[str, list[str]] = {}
         for evidence in finding.evidence:
-            if self._elsewhere(self._entry(finding, evidence.entry)) is None:
+            known = (evidence.entry, evidence.claim) in kept
+            if not known and self._elsewhere(self._entry(finding, evidence.entry)) is None:
                 claims.setdefault(evidence.entry, []).append(evidence.claim)
-        found: dict[tuple[str, str], Verdict] = {}
+        found = dict(kept)
         for name, wanted in claims.items():
+            from tidemark.checks.explore.judge import explore
+
+            say(name)
             entry = self._entries[name]
             assert not isinstance(entry, ProofEntry)
             host = self._host(entry)
@@ -101,8 +121,13 @@ class Book:
             )
         return outcome
 
-    def section(self, finding: Finding) -> Iterator[str]:
-        """The Markdown lines of one finding. Raises BadInputError if it refers to something unknown."""
+    def section(
+        self, finding: Finding, *, kept: _Verdicts = MappingProxyType({}), say: Callable[[str], object] = str
+    ) -> Iterator[str]:
+        """The Markdown lines of one finding. ``say`` is told the entry before each search that is run.
+
+        Raises BadInputError if it refers to something unknown.
+        """
         yield f"## {finding.title}"
         yield ""
         yield f"`{finding.id}` · {_linked(finding.source)}"
@@ -111,7 +136,7 @@ class Book:
         yield ""
         for evidence in finding.evidence:
             self.expected(finding, evidence)
-        judged, shown = self._judged(finding), list[tuple[Evidence, Verdict]]()
+        judged, shown = self._judged(finding, kept, say), list[tuple[Evidence, Verdict]]()
         chosen = any(evidence.shown for evidence in finding.evidence)
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
@@ -173,7 +198,9 @@ def _linked(source: str) -> str:
 
 
 def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
-    states = f"{verdict.counts['distinct']:,} states, depth {verdict.counts['depth']}"
+    states = f"{verdict.counts['distinct']:,} states"
+    if "depth" in verdict.counts:
+        states += f", depth {verdict.counts['depth']}"
     where = f"mutant `{entry.name}`" if isinstance(entry, MutantEntry) else f"instance `{entry.name}`"
     if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
         return f"**refuted** by the {where} in {len(verdict.counterexample.steps)} steps ({states})"
@@ -192,19 +219,18 @@ def books(manifests: Sequence[Manifest]) -> list[Book]:
     return [Book(known[content.manifest], content.finding) for content in found if content.manifest in known]
 
 
-def findings_text(manifests: Sequence[Manifest], *, only: str = "") -> str:
-    """The index, or one finding whole. Raises BadInputError for an unknown finding."""
-    every = books(manifests)
-    if not only:
-        return "\n".join([_HEAD, *_contents(every)]) + "\n"
-    for book in every:
-        for finding in book.findings:
-            if finding.id == only:
-                return "\n".join(book.section(finding)) + "\n"
-    names = [finding.id for book in every for finding in book.findings]
-    raise BadInputError(
-        f"there is no finding {only!r}", remedy=known_names(only, names, lists="tidemark show findings")
-    )
+def findings_text(manifests: Sequence[Manifest]) -> str:
+    """The index: the text of ``FINDINGS.md``."""
+    return "\n".join([_HEAD, *_contents(books(manifests))]) + "\n"
+
+
+def found_in(manifests: Sequence[Manifest], only: str) -> tuple[Book, Finding]:
+    """The finding of that id, and its book. Raises BadInputError if there is none."""
+    known = {finding.id: (book, finding) for book in books(manifests) for finding in book.findings}
+    if only not in known:
+        remedy = known_names(only, known, lists="tidemark show findings")
+        raise BadInputError(f"there is no finding {only!r}", remedy=remedy)
+    return known[only]
 
 
 def _contents(every: Sequence[Book]) -> Iterator[str]:

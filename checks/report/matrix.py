@@ -79,13 +79,15 @@ def failures(result: RunResult) -> list[Failure]:
     """The failures of a run, the most telling first.
 
     A property that is refuted by two engines, or on three instances, is one failure. A pin, a mutant and a
-    check of the coverage belong to their entry: two entries are two failures.
+    check of the coverage belong to their entry: two entries are two failures. What another failure has
+    caused is one.
     """
     groups: dict[Hashable, list[Judgement]] = {}
     for one in result.failures:
         subject = one.verdict.subject
         entry = "" if subject.aspect is Aspect.PROPERTY else subject.instance
-        key = (subject.protocol, subject.property_id, entry, one.verdict.outcome)
+        key: Hashable = (subject.protocol, subject.property_id, entry, one.verdict.outcome)
+        key = (subject.protocol, one.cascade) if one.cascade else key
         groups.setdefault(key, []).append(one)
     return [Failure(tuple(sorted(group, key=_steps))) for group in groups.values()]
 

@@ -174,7 +174,8 @@ def known_names(name: str, known: Iterable[str], *, lists: str = "") -> str:
     names = sorted(set(known))
     short = {each: each.rpartition("/")[2] for each in names}
     near = difflib.get_close_matches(name, names, n=5)
-    near += [each for each in names if short[each] in difflib.get_close_matches(name, short.values(), n=5)]
+    close = difflib.get_close_matches(name, short.values(), n=5)
+    near += [each for each in names if short[each] in close]
     near = list(dict.fromkeys(near))[:5]
     if len(names) <= _LISTED:
         guess = f"did you mean {near[0]!r}? " if near else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
@@ -123,8 +124,27 @@ class RunResult(BaseModel):
 
     @property
     def failures(self) -> list[Judgement]:
-        """The judgements that are not as expected, the most telling first: runs, then the rest, then pins."""
-        return sorted((judgement for judgement in self.judgements if not judgement.ok), key=_rank)
+        """The judgements that are not as expected, the most telling first: runs that break claims about data,
+        then frame conditions, then the rest, then pins.
+        """
+        return sorted((judgement for judgement in self.judgements if not judgement.ok), key=self._rank)
+
+    def _rank(self, failure: Judgement) -> int:
+        """How much a failure tells: a run of the implementation, one of the specification, ..., a count."""
+        verdict = failure.verdict
+        if verdict.subject.aspect is Aspect.PIN:
+            return 8
+        if failure.cascade:
+            return 9
+        if verdict.subject.property_id in self.frames:
+            return 2
+        if verdict.outcome is Outcome.INCONCLUSIVE:
+            return 6 if verdict.counterexample is None else 5
+        if failure.expected is Outcome.REFUTED:
+            return 4  # a mutant survived
+        if verdict.counterexample is None:
+            return 3
+        return 1 if verdict.counterexample.model is not None else 0
 
     @cached_property
     def taken_over(self) -> dict[str, str]:
@@ -151,7 +171,7 @@ class RunResult(BaseModel):
             for j in self.judgements
             if j.verdict.subject.aspect is Aspect.MEANING and j.expected is Outcome.HOLDS
         ]
-        return f", {sum(compared)} pins say what is claimed" * bool(compared)
+        return f", {sum(compared)} claims and steps read as they did when locked" * bool(compared)
 
     def summary(self) -> str:
         """The result in one sentence."""
@@ -160,15 +180,39 @@ class RunResult(BaseModel):
         claims = [j for j in every if j.verdict.subject.property_id not in self.frames]
         bad = len(self.failures) + len(self.unjudged)
         killed, due = self.mutants()
-        dead = f", {killed} of {due} mutants killed" if due else ""
+        dead = f", {killed} of {due} planted faults found" if due else ""
         if self.stopped:
             return f"Stopped after {self.done} of {self.planned} checks; nothing is said about the others."
         if self.exit_code is ExitCode.AS_EXPECTED:
             what = f"{len(claims)} verdicts of {self.done} checks" if claims else f"{self.done} checks"
             beside = len(every) - len(claims)
-            frames = f", and so are {beside} on frame conditions" if beside else ""
+            frames = f", and so are {beside} that repeat a step's own rule" if beside else ""
             return f"All {what} are as expected{frames}{dead}{self._meanings()}."
-        return f"NOT as expected: {bad} of {len(self.judgements) + len(self.unjudged)} results{dead}."
+        of = len(self.judgements) + len(self.unjudged)
+        return f"NOT as expected: {bad} of {of} results{dead}.{self._which()}"
+
+    def _which(self) -> str:
+        """Which of the failures say something about data, and which do not."""
+        kinds = Counter(self._kind(one) for one in self.failures)
+        if not set(kinds) - {_DATA}:
+            return ""
+        judged = any(self._kind(one) == _DATA for one in self.judgements)
+        safe = " All claims about data that were judged are as expected." * (judged and not kinds[_DATA])
+        return f"{safe} Not so: {', '.join(f'{kind} {number}' for kind, number in kinds.items())}."
+
+    def _kind(self, one: Judgement) -> str:
+        """Whether it is about data; what it is else."""
+        subject = one.verdict.subject
+        if subject.property_id in self.frames:
+            return "frame conditions (a step's own rule, restated)"
+        if one.cascade:
+            return "mutants not judged for that"
+        if subject.aspect is Aspect.PROPERTY:
+            return _DATA
+        return "mutants" if subject.of_mutant else "coverage, counts and pins"
+
+
+_DATA = "claims"
 
 
 def _with_command(judgement: Judgement, command: str) -> Judgement:
@@ -176,17 +220,3 @@ def _with_command(judgement: Judgement, command: str) -> Judgement:
     if command == judgement.verdict.replay:
         return judgement
     return judgement.model_copy(update={"verdict": amended(judgement.verdict, replay=command)})
-
-
-def _rank(failure: Judgement) -> int:
-    """How much a failure tells: a run of the implementation, a run of the specification, ..., a count."""
-    verdict = failure.verdict
-    if verdict.subject.aspect is Aspect.PIN:
-        return 6
-    if verdict.outcome is Outcome.INCONCLUSIVE:
-        return 5 if verdict.counterexample is None else 4
-    if failure.expected is Outcome.REFUTED:
-        return 3  # a mutant survived
-    if verdict.counterexample is None:
-        return 2
-    return 1 if verdict.counterexample.model is not None else 0

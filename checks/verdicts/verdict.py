@@ -31,6 +31,9 @@ SECOND_OPINION = "second-opinion"
 UNPINNED = "unpinned"
 """A count of a refuted pin: nothing was compared, because nothing is pinned."""
 
+NOT_GREEN = "the baseline is not green"
+"""How the reason of a mutant begins that was not judged, because the protocol itself is not as claimed."""
+
 COVERAGE = "coverage"
 """Property id of the vacuity verdict of a search: every action fired, every guard conjunct true once, ..."""
 
@@ -245,6 +248,11 @@ class Judgement(BaseModel):
     expected: Outcome
     taken_over: str = ""
     """When it was judged, if that was in an earlier run and nothing has changed since; ISO 8601, UTC."""
+
+    @property
+    def cascade(self) -> str:
+        """The other failure that is the cause of this one; empty if it has none."""
+        return self.verdict.reason if self.verdict.reason.startswith(NOT_GREEN) else ""
 
     @property
     def ok(self) -> bool:

@@ -163,8 +163,10 @@ def _check_leftovers(cls: type, declared: Declared) -> None:
             raise SpecError(
                 f"{cls.__name__}.{name} has a value but no type", remedy=f"Write {name}: SomeType = ..."
             )
+        if not isinstance(value, bool | int | str) or name in inherited:
+            continue
         close = difflib.get_close_matches(name, [*declared.variables, *declared.constants], n=1, cutoff=0.8)
-        if isinstance(value, bool | int | str) and close and name not in inherited:
+        if close:
             raise SpecError(
                 f"{cls.__name__}.{name} sets nothing that the protocol declares",
                 remedy=f"Did you mean {close[0]!r}? Otherwise choose a name that differs more",

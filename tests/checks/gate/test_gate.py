@@ -74,7 +74,7 @@ class TestVerdicts:
         assert result.failures == []
         assert result.exit_code is ExitCode.AS_EXPECTED
         assert result.mutants() == (1, 1)
-        assert result.summary() == "All 11 verdicts of 4 checks are as expected, 1 of 1 mutants killed."
+        assert result.summary() == "All 11 verdicts of 4 checks are as expected, 1 of 1 planted faults found."
 
     @pytest.mark.parametrize(
         ("claim", "build", "code"),

@@ -174,7 +174,9 @@ class TestTable:
     def test_green_screen(self, tmp_path):
         text = text_of(judged(tmp_path), tmp_path)
         assert "mutants: 1 of 1 killed" in text
-        assert text.rstrip().endswith("All 11 verdicts of 4 checks are as expected, 1 of 1 mutants killed.")
+        assert text.rstrip().endswith(
+            "All 11 verdicts of 4 checks are as expected, 1 of 1 planted faults found."
+        )
         assert "exit status" not in text
 
     def test_red_screen(self, tmp_path):

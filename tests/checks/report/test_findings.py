@@ -10,16 +10,26 @@ from rich.console import Console
 from tests.checks.cli.test_mistakes import WHOLE, folder_with
 from tests.checks.gate.toy import trace
 from tidemark.checks.cli import app as cli
-from tidemark.checks.inputs.manifests import manifests
+from tidemark.checks.inputs.manifests import loaded
 from tidemark.checks.mutation.implementation.fate import BY, FATE, REVIEWED
 from tidemark.checks.report.console import show_result
-from tidemark.checks.report.findings import Book, books, findings_text, sources_text
+from tidemark.checks.report.findings import Book, books, findings_text, found_in, sources_text
 from tidemark.checks.report.page.rows import Slips, slips
 from tidemark.checks.report.places import left_out, places, places_text
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, Verdict, holds, refuted
+from tidemark.checks.verdicts.verdict import (
+    NOT_GREEN,
+    Aspect,
+    Judgement,
+    Outcome,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.findings import Evidence, Finding
 from tidemark.models.manifest import Manifest, load, manifest_files
 
@@ -29,7 +39,7 @@ DOCUMENT = Path(__file__).parents[3] / "FINDINGS.md"
 @pytest.fixture(scope="module", name="known")
 def known_manifests() -> list[Manifest]:
     """The manifests of the repository."""
-    return manifests()
+    return loaded()
 
 
 def test_the_document_is_what_the_command_prints(known: list[Manifest]) -> None:
@@ -52,23 +62,56 @@ def test_sources_are_printed_with_their_findings_and_mutants(known: list[Manifes
     assert "`in-flight`" in row
 
 
-@pytest.mark.parametrize(("only", "steps"), [("equality-stall", 1), ("ack-is-no-evidence", 1)])
-def test_a_finding_is_printed_with_its_runs(only: str, steps: int, known: list[Manifest]) -> None:
-    section = findings_text(known, only=only)
-    assert section.count("**refuted** by the") >= steps
-    assert "The shortest run of `" in section
-    assert len(section.splitlines()) > 20
+def test_a_finding_is_searched_once_and_then_shown_from_what_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = ["--manifest", "suite", "--build", str(tmp_path)]
+    show = ["show", "findings", "ack-is-no-evidence", *at]
+    assert cli.run(show) == ExitCode.AS_EXPECTED
+    first = capsys.readouterr()
+    entries = re.findall(r"keeps no verdict of (\S+), as it is now: it is searched", first.err)
+    assert entries
+    assert not (tmp_path / "cache").exists()
+    assert first.out.count("**refuted** by the") >= 1
+    assert "The shortest run of `" in first.out
+    assert cli.run(["verify", *(word for one in entries for word in ("--only", one)), *at]) == 0
+    capsys.readouterr()
+    monkeypatch.setattr("tidemark.checks.explore.judge.explore", None)
+    assert cli.run(show) == ExitCode.AS_EXPECTED
+    again = capsys.readouterr()
+    assert again.err == ""
+    alone = re.compile(r"\([\d,]+ states, depth \d+\)")  # a search of one claim ends at its refutation
+    told, rest = alone.sub("", again.out).split("\nKept since ")
+    assert told == alone.sub("", first.out)
+    assert "To run it again:" in rest
+    assert [line for line in rest.splitlines() if line.startswith("    tidemark verify ")] != []
+
+
+def test_a_terminal_shows_titles_and_words_find_some(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setattr("tidemark.checks.cli.show.loaded", None)
+    assert cli.run(["show", "findings"]) == ExitCode.AS_EXPECTED
+    text = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "  in-flight  The channel checkpoint must count" in text
+    assert max(map(len, text.splitlines())) <= 60
+    assert "|" not in text
+    assert cli.run(["show", "findings", "GetCheckpoint", "loses"]) == ExitCode.AS_EXPECTED
+    assert capsys.readouterr().out.startswith("in-flight ")
 
 
 def test_evidence_of_the_implementation_names_the_command(known: list[Manifest]) -> None:
     """No search of states decides it: a program that runs the code does."""
-    text = findings_text(known, only="segments-recovery")
+    book, finding = found_in(known, "segments-recovery")
+    text = "\n".join(book.section(finding))
     assert "**refuted** by `tidemark mutate segments-impl-the-recovery-has-no-pin`" in text
 
 
 def test_an_unknown_finding(known: list[Manifest]) -> None:
     with pytest.raises(BadInputError, match="there is no finding 'in-fligth'") as caught:
-        findings_text(known, only="in-fligth")
+        found_in(known, "in-fligth")
     assert "did you mean 'in-flight'" in caught.value.remedy
 
 
@@ -157,6 +200,34 @@ def test_a_failure_that_several_engines_find_is_shown_once(tmp_path):
     )
     assert text.count("replay: ") == 4, "each verdict can be replayed"
     assert "NOT as expected: 4 of 4 results" in text
+
+
+def test_what_follows_from_one_cause_is_told_once_and_what_is_about_data_is_said(tmp_path):
+    def undecided(mutant: str) -> Judgement:
+        reason = f"{NOT_GREEN}: p.rule is refuted"
+        return judged(inconclusive(about(mutant, Aspect.MUTANT), reason=reason), Outcome.REFUTED)
+
+    rule = judged(refuted(about("p.rule"), counts={"distinct": 3}, counterexample=trace(), replay="x"))
+    safe = judged(holds(about("p.nothing_lost"), counts={"distinct": 3}, bounds="b"))
+    found = (*(undecided(f"m{number}") for number in range(31)), pin(0), rule, safe)
+    result = RunResult(tier="fast", seed=0, judgements=found, planned=1, done=1, frames=("p.rule",))
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
+    text = screen.getvalue()
+    assert text.index("FAIL  expected holds: p.rule") < text.index("pin-0") < text.index("NOT JUDGED")
+    assert text.count(NOT_GREEN) == 1
+    assert f"{NOT_GREEN}: p.rule is refuted: 31 mutants not judged" in text
+    assert "NOT as expected: 33 of 34 results" in text
+    assert "All claims about data that were judged are as expected." in text
+    assert "frame conditions (a step's own rule, restated) 1, " in text
+    assert "mutants not judged for that 31." in text
+    worse = (
+        *found,
+        judged(refuted(about("p.data"), counts={"distinct": 3}, counterexample=trace(), replay="x")),
+    )
+    told = result.model_copy(update={"judgements": worse})
+    assert told.failures[0].verdict.subject.property_id == "p.data"
+    assert "are as expected" not in told.summary()
 
 
 BROKEN = ExitCode.UNEXPECTED_REFUTATION
