@@ -29,7 +29,6 @@ expect = { every = "holds" }
 
 VALUES = {
     "after": "after.json",
-    "base": "doors:Doors",
     "before": "before.json",
     "executors": "2",
     "instance": "small",
@@ -42,7 +41,6 @@ VALUES = {
     "variant": "tests.protocols.lights:Lights",
     "to": "tla",
     "token": "hello",
-    "variant": "doors:Doors",
 }
 """Of each parameter that some command requires: an entry, or something of the right form."""
 
