@@ -14,11 +14,13 @@ from tidemark.impl.errors import CollectionError, FollowedError, RpcError, Store
 from tidemark.impl.proxy.meta_cache import MetaCache, NoMetadata
 from tidemark.impl.rootcoord import catalog as catalogue
 from tidemark.impl.rootcoord.catalog import Catalog
+from tidemark.impl.rootcoord.collection_meta import CollectionMeta, no_pause, until_done
 from tidemark.impl.rootcoord.ddl_scheduler import DdlScheduler
 from tidemark.impl.rootcoord.direct import DirectMetaSource, DirectProxyCaches, DirectRootCoordClient
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.runtime import NoPreemption
+from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 
@@ -334,6 +336,118 @@ async def test_an_append_that_fails_does_not_leave_another_one_behind(world):
     await creating
     assert [ts for channel, ts, _ in world.logged if channel == "q_7"] == [first, first + 1]
     assert catalog._scheduler.heap == []
+
+
+@pytest.mark.parametrize(
+    "refused", [("alter", "b"), ("drop", "b"), ("alter_alias", "also", "a"), ("drop_alias", "also")]
+)
+async def test_a_call_that_is_refused_finishes_the_drop_whose_caller_has_left(world, refused):
+    catalog, name = await world.catalog(), refused[1]
+    for made in (("create", "a"), ("create", "b"), ("create_alias", "also", "a")):
+        await call(catalog, *made)
+    world.fails["oracle"] = 1000
+    left = asyncio.create_task(call(catalog, "drop" if name == "b" else "drop_alias", name))
+    await settle()
+    left.cancel()
+    await asyncio.gather(left, return_exceptions=True)
+    world.fails.clear()
+    assert (catalog.meta.describe(name).gone, catalog.meta.describe(name).changed) == (True, 0)
+    with pytest.raises(CollectionError, match="there is no"):
+        await call(catalog, *refused)
+    assert catalog.meta.describe(name).changed
+
+
+async def test_a_name_that_is_taken_uses_up_no_number(world):
+    catalog = await world.catalog()
+    await catalog.create("c", shards=1)
+    with pytest.raises(CollectionError, match="there is a collection 'c' already"):
+        await catalog.create("c", shards=1)
+    assert (await catalog.create("d", shards=1)).number == 8
+
+
+async def test_an_announcement_that_fails_waits_for_the_others(world):
+    catalog = await world.catalog()
+    announced, held = [], asyncio.Event()
+
+    async def announce(channel, ts, text):
+        if channel == "p":
+            raise RpcError("p fails")
+        await held.wait()
+        announced.append(channel)
+
+    catalog._announce = announce
+    failing = asyncio.create_task(catalog._announce_all(("p", "q"), 1, "create"))
+    await settle()
+    assert not failing.done()
+    held.set()
+    with pytest.raises(RpcError, match="p fails"):
+        await failing
+    assert announced == ["q"]
+
+
+async def test_a_step_is_repeated_after_a_pause_and_only_for_errors_of_the_edges():
+    happened, errors = [], [RpcError("a"), StoreError("b"), ValueError("c")]
+
+    async def step():
+        raise errors.pop(0)
+
+    async def pause():
+        happened.append(type(errors[0]))
+
+    with pytest.raises(ValueError, match="c"):
+        await until_done(step, pause)
+    assert happened == [StoreError, ValueError]
+    others = asyncio.create_task(asyncio.sleep(0, happened.append("others")))
+    begun = asyncio.get_running_loop().time()
+    await no_pause()
+    await others
+    assert asyncio.get_running_loop().time() - begun < 0.5
+
+
+class Saves:
+    """A store and proxies of which the first save takes until it is released."""
+
+    def __init__(self):
+        self.released, self.saved = asyncio.Event(), []
+
+    async def save(self, record):
+        first = not self.saved
+        self.saved.append(record)
+        if first:
+            await self.released.wait()
+
+    def listed(self):
+        return ()
+
+
+async def versions_after(*calls):
+    """The metadata after some calls that begin at one time."""
+    saves = Saves()
+    meta = CollectionMeta(store=saves, proxies=cast("Any", saves), preemption=NoPreemption())
+    tasks = [asyncio.create_task(call(meta)) for call in calls]
+    await settle()
+    saves.released.set()
+    await asyncio.gather(*tasks)
+    return meta.describe("c"), [record.version for record in saves.saved]
+
+
+async def test_changes_go_one_by_one():
+    record, versions = await versions_after(
+        lambda meta: meta.alter("c", "s"), lambda meta: meta.apply("c", lambda old: replace(old, gone=True))
+    )
+    assert (record.schema, record.gone, record.version) == ("s", True, 2)
+    assert versions == [1, 2]
+
+
+async def test_a_timestamp_is_noted_of_the_version_that_is_stored():
+    record, versions = await versions_after(
+        lambda meta: meta.alter("c", "s"), lambda meta: meta.note_time("c", Timestamp(5))
+    )
+    assert (record.schema, record.changed, versions) == ("s", 5, [1, 1])
+    record, versions = await versions_after(
+        lambda meta: meta.note_time("c", Timestamp(5)), lambda meta: meta.alter("c", "s")
+    )
+    assert (record.schema, record.changed, versions) == ("s", 5, [0, 1])
 
 
 @pytest.mark.parametrize(
