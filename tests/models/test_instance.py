@@ -2,12 +2,12 @@
 
 import os
 import pickle
-import subprocess
 import sys
 from typing import Any
 
 import pytest
 
+from tests.processes import finished
 from tests.protocols.stations import Overrides, Stations
 from tidemark.models.digest import instance_digest
 from tidemark.models.instance import BadInstance, Instance
@@ -163,7 +163,5 @@ def test_the_digest_is_the_same_in_every_process():
     )
     for seed in ("0", "1"):
         env = {**os.environ, "PYTHONHASHSEED": seed}
-        run = subprocess.run(
-            [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True
-        )
+        run = finished([sys.executable, "-c", code], env=env)
         assert run.stdout == instance_digest(instance())

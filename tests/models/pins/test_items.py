@@ -3,11 +3,11 @@
 import inspect
 import json
 import os
-import subprocess
 import sys
 
 import pytest
 
+from tests.processes import finished
 from tests.protocols import ship
 from tidemark.models.pins.compare import Change, Difference, differences
 from tidemark.models.pins.items import Said, said_by
@@ -70,13 +70,7 @@ def test_the_same_in_every_process() -> None:
     )
     here = [one.pin.model_dump(mode="json") for one in said_by(BASE, [variant]).values()]
     for seed in ("0", "1"):
-        run = subprocess.run(
-            [sys.executable, "-c", program],
-            env=os.environ | {"PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        )
+        run = finished([sys.executable, "-c", program], env=os.environ | {"PYTHONHASHSEED": seed})
         assert json.loads(run.stdout) == here
 
 
