@@ -11,7 +11,7 @@ from tests.checks.gate.toy import REFERENCE, data
 from tests.models.refinement.test_actions import MANIFESTS, PROTOCOLS
 from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
-from tidemark.checks.conform.walks import Walks
+from tidemark.checks.conform.walks import Walks, least_share
 from tidemark.checks.interleave.again import replay_token
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, ask
 from tidemark.checks.verdicts.errors import BadInputError
@@ -294,6 +294,40 @@ def test_the_same_seed_makes_the_same_walks():
 
     assert steps(0) == steps(0)
     assert steps(1) != steps(0)
+
+
+def test_a_changed_digest_of_the_source_makes_the_same_walks(monkeypatch: pytest.MonkeyPatch):
+    def covered() -> tuple[int, dict[str, int]]:
+        (walks := Walks(_entry(), 0)).run()
+        return walks.steps, dict(walks.covered)
+
+    before = covered()
+    monkeypatch.setattr("hypothesis.core.function_digest", lambda function: b"another")
+    assert covered() == before
+
+
+TSO = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
+ANSWER = "tso.an_answer_after_an_update"
+
+
+def test_the_shares_of_five_seeds_lie_within_a_band():
+    """Independent walks: four standard deviations of the mean share on both sides."""
+    (entry,) = [one for one in TSO.conform if one.name == "tso-impl-answers"]
+    found = []
+    for seed in range(5):
+        (walks := Walks(entry, seed)).run()
+        found.append(walks.covered[ANSWER])
+    share = sum(found) / (5 * entry.examples)
+    band = 4 * (entry.examples * share * (1 - share)) ** 0.5
+    assert all(abs(one - share * entry.examples) <= band for one in found), found
+    least = least_share(sum(found), 5 * entry.examples, entry.examples)
+    assert 0.5 <= entry.reaches[ANSWER] <= least, (found, least)
+
+
+def test_the_least_share_is_computed_from_a_sample():
+    assert least_share(150, 300, 60) == 0.31
+    assert least_share(300, 300, 60) == 0.96
+    assert least_share(15, 300, 60) == 0.0
 
 
 def test_what_is_weighted_happens_more_often():
