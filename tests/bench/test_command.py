@@ -1,13 +1,13 @@
 """The command: a quick run works; differing counts fail; files are written; the gate is measured."""
 
 import json
-import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.processes import finished
 from tidemark.bench import cli
 from tidemark.bench.measures import gate
 from tidemark.bench.process import Finished
@@ -111,10 +111,9 @@ def test_a_quick_run_works(tmp_path):
     """The real measures on small sizes, as the Makefile starts them."""
     wanted = ["search", "startup", "proof", "interleave"]
     options = [text for name in wanted for text in ("--only", name)]
-    done = subprocess.run(
-        [sys.executable, "-m", "tidemark.bench", "--quick", *options, "--build", str(tmp_path)],
-        cwd=ROOT, capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    done = finished(
+        [sys.executable, "-m", "tidemark.bench", "--quick", *options, "--build", str(tmp_path)], cwd=ROOT
+    )
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads((tmp_path / "bench.json").read_text())
     measured = {row["measure"] for row in found["rows"] if row["samples"]}

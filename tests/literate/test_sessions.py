@@ -9,7 +9,6 @@ any lines, within a line for any text.
 import os
 import re
 import shlex
-import subprocess
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -17,6 +16,7 @@ from pathlib import Path
 import pytest
 from pydantic import BaseModel
 
+from tests.processes import finished
 from tidemark.models.manifest import model
 from tidemark.models.manifest.mutants import MutantModule
 
@@ -60,15 +60,7 @@ def run(command: str, folder: Path) -> str:
     """Run one command as a shell would, with the sources of this repository."""
     words = shlex.split(command)
     assert words[0] in PROGRAMS, f"only {', '.join(PROGRAMS)} are run here, not {words[0]!r}"
-    done = subprocess.run(
-        [sys.executable, *PROGRAMS[words[0]], *words[1:]],
-        cwd=folder,
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = finished([sys.executable, *PROGRAMS[words[0]], *words[1:]], cwd=folder, env=environment())
     return "".join(f"{line.rstrip()}\n" for line in (done.stdout + done.stderr).splitlines())
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import finished
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
@@ -205,15 +206,11 @@ def gate(folder: Path, only: str, **environment: str) -> subprocess.CompletedPro
     """Run a check of the gate on the sources of a folder."""
     protocol = only.partition("/")[2].partition("-")[0]
     manifest = PROTOCOLS / (protocol if (folder / PROTOCOLS / protocol).is_dir() else "flush") / MANIFEST.name
-    return subprocess.run(
+    # Before what is installed: the copy is the package that runs.
+    return finished(
         [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", str(manifest), "--only", only],
         cwd=folder,
-        # Before what is installed: the copy is the package that runs.
         env=os.environ | {"PYTHONPATH": str(folder.parent)} | environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.checks.evidence.parts import fetched, sound, ts
+from tests.processes import finished
 from tidemark.checks.spark.session import wait_for
 from tidemark.checks.verdicts.commands import (
     EVIDENCE_BUILD,
@@ -50,12 +51,6 @@ class Doors(Protocol):
     def one_is_shut(s):
         \"\"\"One door is shut.\"\"\"
         return ~(s.is_open["front"] & s.is_open["back"])
-
-
-class Stuck(Doors):
-    \"\"\"No door opens: not noticed by the claim.\"\"\"
-
-    pull = None
 
 
 class Adapter:
@@ -187,10 +182,7 @@ JUDGES = ("prove", "interpreted", "explore", "distribute", "interleave", "confor
 def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
     """A line in a fresh shell, with the program on its path and nothing else of ours."""
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    return subprocess.run(
-        ["bash", "-c", line], cwd=folder, env={**os.environ, "PATH": programs, "PYTHONPATH": ""},
-        capture_output=True, text=True, timeout=300, check=False,
-    )  # fmt: skip
+    return finished(["bash", "-c", line], cwd=folder, env={**os.environ, "PATH": programs, "PYTHONPATH": ""})
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +222,7 @@ def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_pat
     options = ["--manifest", "my wheels.toml", "--build", "my build", "--jobs", "1"]
     program = [sys.executable, "-m", "tidemark.checks", command, *options]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
-        first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")), seconds=240)
+        first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")))
         process.send_signal(signal.SIGINT)
         said = process.communicate(timeout=180)[0]
     assert first

@@ -1,14 +1,12 @@
 """Spin's answers about our exports are ours; and an answer that is not complete is never taken for one."""
 
-import random
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.models.exports.instances import EVERY, GALLERY
-from tests.models.native.expression_trees import Generator
+from tests.models.native.expression_trees import generated
 from tidemark.checks.cli.cross_check import chosen, conclude
 from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison, native, plain
 from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
@@ -169,23 +167,11 @@ SEEDS = (365, 638, 42)
 """Seeds whose protocols do not stop at once: most generated guards are seldom true."""
 
 
-def generated(seed: int) -> Instance:
-    """The bench for expressions with three generated actions."""
-    instance = Instance("tests.protocols.lab:Lab", BOUNDS, CONSTANTS, f"lab-{seed}")  # type: ignore[arg-type]
-    draw = Generator(instance, random.Random(seed))
-    actions = tuple(draw.action(f"action_{number}", depth=4) for number in range(3))
-    instance.__dict__["spec"] = replace(instance.spec, actions=actions, properties=())
-    return instance
-
-
-@pytest.mark.skipif(
-    shutil.which("spin") is None or shutil.which("gcc") is None,
-    reason="Spin and gcc are Debian packages, not Python packages",
-)
+@needs_spin
 def test_spin_and_the_interpreter_agree_on_random_protocols(tmp_path):
     distinct = 0
     for seed in SEEDS:
-        instance = generated(seed)
+        instance, _ = generated(seed, BOUNDS, CONSTANTS, actions=3)
         ours = plain(instance, limit=5_000)
         assert not ours.stopped, f"seed {seed} has too many states for this test: choose another one"
         theirs = run_spin(instance, folder=tmp_path / str(seed), states=ours.distinct, timeout_s=60)

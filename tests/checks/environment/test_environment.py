@@ -13,6 +13,7 @@ import pytest
 from rich.console import Console
 
 from tests.checks.cli.test_mistakes import WHOLE, folder_with
+from tests.processes import WITHOUT, finished
 from tidemark.checks.cli import doctor
 from tidemark.checks.cli.doctor import Finding, State
 from tidemark.checks.observe.package import Package, find_package
@@ -39,15 +40,7 @@ def clone(tmp_path: Path) -> Path:
 
 
 def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        ["make", *arguments],
-        cwd=folder,
-        env={"PATH": str(folder / "tools")},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
+    return finished(["make", *arguments], cwd=folder, env={"PATH": str(folder / "tools")})
 
 
 def fake_python(folder: Path, name: str, *, new_enough: bool, then: str = "exit 1") -> Path:
@@ -142,19 +135,10 @@ def test_no_lock_names_a_host_or_lacks_a_hash() -> None:
             assert "--hash=sha256:" in block, f"{lock.name}: {block.splitlines()[0]}"
 
 
-WITHOUT = """
-import sys
-from importlib.abc import MetaPathFinder
-
-class Missing(MetaPathFinder):
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] == {missing!r}:
-            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
-
-sys.meta_path.insert(0, Missing())
-from tidemark.checks.cli.app import run
-sys.exit(run({words!r}))
-"""
+def run_without(missing: str, words: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    """A command where a package is not installed."""
+    command = f"from tidemark.checks.cli.app import run\nsys.exit(run({words!r}))\n"
+    return finished([sys.executable, "-c", WITHOUT.format(missing={missing}) + command], cwd=folder)
 
 
 @pytest.mark.parametrize(
@@ -175,10 +159,7 @@ def test_the_extra_of_the_part_that_is_asked_for(missing, words, extra, tmp_path
     """Several extras bring the package: the one that is named is that of the command."""
     name, path = folder_with(tmp_path, manifest=WHOLE.replace('["interpreted"]', '["explore", "distribute"]'))
     words = [word.replace("NAME", name) if word != "M" else path.name for word in words]
-    code = WITHOUT.format(missing=missing, words=words)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_without(missing, words, tmp_path)
     said = done.stdout + done.stderr
     assert done.returncode == ExitCode.MISSING_TOOL, said
     assert f"there is no Python package {missing!r}" in said
@@ -188,11 +169,7 @@ def test_the_extra_of_the_part_that_is_asked_for(missing, words, extra, tmp_path
 
 def test_a_user_text_that_lacks_an_extra_is_named(tmp_path):
     name, path = folder_with(tmp_path, head="import hypothesis\n", manifest=WHOLE)
-    words = ["interpreted", "--manifest", path.name]
-    code = WITHOUT.format(missing="hypothesis", words=words)
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False
-    )
+    done = run_without("hypothesis", ["interpreted", "--manifest", path.name], tmp_path)
     assert done.returncode == ExitCode.MISSING_TOOL, done.stderr
     assert f"{name}.py:1 cannot be loaded: there is no Python package 'hypothesis'" in done.stderr
 

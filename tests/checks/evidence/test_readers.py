@@ -1,18 +1,16 @@
 """Readers: forms of log lines, damaged lines, the store, the broker, clients, traces, Kafka; bad input."""
 
-import base64
 import gzip
 import json
 import lzma
 import socket
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from http.server import BaseHTTPRequestHandler, HTTPServer
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.checks.etcd_gateway import gateway, pair
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, fetched, line, stamp, stored, ts, write
 from tidemark.checks.cli import app
@@ -36,19 +34,10 @@ def lines_of(text: str) -> tuple[list[Row], LogReader]:
 
 def test_a_line_becomes_a_row() -> None:
     (row,), reader = lines_of(fetched(120, 7, ts(110, 3)))
-    assert (row.kind, row.segment, row.ts, row.ts2, row.rows) == (
-        "fetch.insert",
-        7,
-        ts(110, 3),
-        ts(110, 3),
-        3,
-    )
-    assert (row.component, row.level, row.at, row.line) == (
-        "pipeline/insert_node.go",
-        "INFO",
-        parts.BEGIN + 120,
-        1,
-    )
+    at = ts(110, 3)
+    assert (row.kind, row.segment, row.ts, row.ts2, row.rows) == ("fetch.insert", 7, at, at, 3)
+    where = (row.component, row.level, row.at, row.line)
+    assert where == ("pipeline/insert_node.go", "INFO", parts.BEGIN + 120, 1)
     assert reader.counts.damaged == 0
 
 
@@ -183,16 +172,8 @@ def test_a_broken_value_is_damaged(tmp_path: Path) -> None:
         parts.change(2, "kv/gid/timestamp", b"123"),
         parts.change(3, f"meta/datacoord-meta/channel-cp/{SHARD}", b"\x0a\xff"),
     ]
-    read = gather(
-        find(
-            [
-                write(
-                    tmp_path / "etcd.ndjson",
-                    [parts.window(1, 1), *bad, {"kind": "etcd", "rev": "x", "key": "k"}],
-                )
-            ]
-        )
-    )
+    lines = [parts.window(1, 1), *bad, {"kind": "etcd", "rev": "x", "key": "k"}]
+    read = gather(find([write(tmp_path / "etcd.ndjson", lines)]))
     (account,) = read.accounts.values()
     assert (account.counts.damaged, account.counts.first_damaged, read.events.num_rows) == (3, 2, 1)
     assert "3 bytes, not 8" in account.problems[0]
@@ -204,54 +185,31 @@ def test_protobuf_that_is_none() -> None:
             protobuf.message(data)
 
 
-class _Gateway(BaseHTTPRequestHandler):
-    answers: tuple[dict[str, object], ...] = ()
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.end_headers()
-        for one in self.answers:
-            self.wfile.write(json.dumps({"result": one}).encode() + b"\n")
-
-    def log_message(self, *args: object) -> None:
-        pass
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return int(free.getsockname()[1])
 
 
-def gateway(*answers: Mapping[str, object]) -> tuple[HTTPServer, str]:
-    handler = type("Handler", (_Gateway,), {"answers": answers})
-    server = HTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server, f"http://127.0.0.1:{server.server_port}"
+def windows(*ends: int) -> list[dict[str, object]]:
+    """What a store says of saved windows, from revision 3 on."""
+    told: list[dict[str, object]] = [{"created": True}]
+    for revision, end in enumerate(ends, 3):
+        one = parts.window(revision, end)
+        told.append({"events": [{"kv": pair(one["key"], revision) | {"value": one["value"]}}]})
+    return told
 
 
 def test_a_live_store() -> None:
-    one = parts.window(3, 5000)
-    kv = {"key": base64.b64encode(one["key"].encode()).decode(), "value": one["value"], "mod_revision": "3"}
-    server, address = gateway({"created": True}, {"events": [{"kv": kv}]})
-    try:
+    with gateway(*windows(5000)) as address:
         found = list(etcd.watch(address, seconds=2))
-    finally:
-        server.shutdown()
-        server.server_close()
-    assert [etcd.etcd_row("live", entry) for entry in found] == [etcd.etcd_row("live", one)]
+    assert [etcd.etcd_row("live", entry) for entry in found] == [etcd.etcd_row("live", parts.window(3, 5000))]
 
 
 def test_the_command_judges_a_live_store(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    changes = []
-    for revision, end in ((3, 5000), (4, 4000)):
-        one = parts.window(revision, end)
-        key = base64.b64encode(one["key"].encode()).decode()
-        changes.append(
-            {"events": [{"kv": {"key": key, "value": one["value"], "mod_revision": str(revision)}}]}
-        )
     build = ["--build", str(tmp_path)]
-    server, address = gateway({"created": True}, *changes)
-    try:
+    with gateway(*windows(5000, 4000)) as address:
         assert app.run(["evidence", "--etcd", address, *build]) == ExitCode.UNEXPECTED_REFUTATION
-    finally:
-        server.shutdown()
-        server.server_close()
     said = capsys.readouterr().out
     assert "tso.saved_never_goes_back is refuted" in said
     assert f"tidemark evidence {tmp_path.as_posix()}/live/etcd.ndjson" in said
@@ -260,18 +218,11 @@ def test_the_command_judges_a_live_store(tmp_path: Path, capsys: pytest.CaptureF
 
 
 def test_a_store_that_has_forgotten_or_is_not_there() -> None:
-    server, address = gateway({"compact_revision": "100"})
-    try:
-        with pytest.raises(etcd.GatewayError, match="revision 100"):
-            list(etcd.watch(address, seconds=2))
-    finally:
-        server.shutdown()
-        server.server_close()
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    forgotten = pytest.raises(etcd.GatewayError, match="revision 100")
+    with gateway({"compact_revision": "100"}) as address, forgotten:
+        list(etcd.watch(address, seconds=2))
     with pytest.raises(etcd.GatewayError, match="does not answer"):
-        list(etcd.watch(f"http://127.0.0.1:{port}", seconds=1))
+        list(etcd.watch(f"http://127.0.0.1:{free_port()}", seconds=1))
 
 
 # ---- broker, clients, traces ----
@@ -377,13 +328,8 @@ def test_steps_of_a_trace() -> None:
     begin = trace_row("t", 1, {"kind": "trace", "v": 1, "protocol": "timetick"})
     step = trace_row("t", 2, {"n": "rc", "s": 0, "a": "send_tick", "k": "c0", "ts": 5, "args": {"c": "c0"}})
     lost = trace_row("t", 3, {"n": "rc", "s": 9, "dropped": 4})
-    assert (begin.kind, begin.text, step.kind, step.text, step.ts) == (
-        "trace.begin",
-        "timetick",
-        "trace.step",
-        "send_tick",
-        5,
-    )
+    assert (begin.kind, begin.text) == ("trace.begin", "timetick")
+    assert (step.kind, step.text, step.ts) == ("trace.step", "send_tick", 5)
     assert (lost.kind, lost.rows) == ("trace.dropped", 4)
     with pytest.raises(ValueError, match="validation error"):
         trace_row("t", 4, {"n": "rc", "s": -1})
@@ -460,21 +406,20 @@ def test_pieces_are_cut_at_lines(tmp_path: Path) -> None:
     assert cut.events.table().column("line").to_pylist() == list(range(1, 501))
 
 
+def gaps_in(folder: Path) -> list[tuple[str, int, int]]:
+    read = gather(find([folder]))
+    return [(gap.family, gap.after, gap.count) for gap in gaps(read.events, read.accounts.values())]
+
+
 def test_gaps_in_revisions_and_offsets(tmp_path: Path) -> None:
     parts.sound(tmp_path)
     for name in ("etcd.ndjson", "broker.ndjson"):
         kept = (tmp_path / name).read_text().splitlines()
         del kept[3]
         write(tmp_path / name, kept)
-    read = gather(find([tmp_path]))
-    assert [(gap.family, gap.after, gap.count) for gap in gaps(read.events, read.accounts.values())] == [
-        ("broker", 2, 1)
-    ]
+    assert gaps_in(tmp_path) == [("broker", 2, 1)]
     write(tmp_path / "etcd.ndjson", [parts.window(3, 1), parts.window(4, 2), parts.window(9, 3)])
-    read = gather(find([tmp_path]))
-    assert ("etcd", 4, 4) in [
-        (gap.family, gap.after, gap.count) for gap in gaps(read.events, read.accounts.values())
-    ]
+    assert ("etcd", 4, 4) in gaps_in(tmp_path)
 
 
 def test_two_clusters_in_one_folder(tmp_path: Path) -> None:
@@ -562,9 +507,6 @@ def test_no_broker(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tidemark.checks.evidence.command._SECONDS", 1.0)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    status, said = judge(f"127.0.0.1:{port}", tmp_path, capsys)
+    status, said = judge(f"127.0.0.1:{free_port()}", tmp_path, capsys)
     assert status == ExitCode.BAD_INPUT
     assert "does not answer" in said

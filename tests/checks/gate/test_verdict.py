@@ -67,6 +67,7 @@ class TestConstructors:
 
     def test_details_are_checked_again(self):
         verdict = holds(subject(), counts={"distinct": 7, "depth": 0}, bounds="b")
+        assert verdict.outcome is Outcome.HOLDS
         assert amended(verdict, seconds=2.5).seconds == 2.5
         assert amended(verdict, seconds=2.5).counts == {"distinct": 7, "depth": 0}
         with pytest.raises(ValueError, match="over nothing"):
@@ -76,6 +77,7 @@ class TestConstructors:
 
     def test_a_verdict_is_frozen(self):
         verdict = inconclusive(subject(), reason="time-out")
+        assert verdict.outcome is Outcome.INCONCLUSIVE
         with pytest.raises(ValueError, match="frozen"):
             verdict.outcome = Outcome.PROVED
 

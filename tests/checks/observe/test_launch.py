@@ -1,20 +1,17 @@
 """What stands before a run: package, folder, ports, place; the server's settings, processes and store."""
 
-import base64
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
+from tests.checks.etcd_gateway import gateway, pair
 from tests.processes import ends
 from tidemark.checks.observe import launch, server
 from tidemark.checks.observe.launch import Place, find_place
@@ -144,12 +141,12 @@ def test_all_are_ended_with_the_block_and_their_children_too(tmp_path: Path) -> 
     with Processes() as processes:
         first = processes.start("first", SLEEP, log=tmp_path / "first")
         second = processes.start("second", PARENT, log=tmp_path / "second", talks=True)
+        paused = processes.start("paused", SLEEP, log=tmp_path / "paused")
+        paused.signal(signal.SIGSTOP)
         grandchild = int(second.line())
         assert first.running()
         assert second.running()
-    assert ends(first.pid)
-    assert ends(second.pid)
-    assert ends(grandchild)
+    assert ends(first.pid, second.pid, paused.pid, grandchild)
 
 
 def test_an_error_inside_the_block_ends_them_too(tmp_path: Path) -> None:
@@ -163,13 +160,6 @@ def test_an_error_inside_the_block_ends_them_too(tmp_path: Path) -> None:
     with pytest.raises(RuntimeError, match="on purpose"):
         fail()
     assert ends(started[0].pid)
-
-
-def test_a_paused_process_is_ended(tmp_path: Path) -> None:
-    with Processes() as processes:
-        child = processes.start("child", SLEEP, log=tmp_path / "log")
-        child.signal(signal.SIGSTOP)
-    assert ends(child.pid)
 
 
 def test_they_die_with_a_parent_that_is_killed(tmp_path: Path) -> None:
@@ -211,46 +201,16 @@ def test_settings_of_other_servers_and_proxies_do_not_reach_them(
 
 
 def event(revision: int, key: str, *, delete: bool = False) -> dict[str, Any]:
-    pair = {"key": base64.b64encode(key.encode()).decode(), "mod_revision": str(revision)}
-    return {"type": "DELETE", "kv": pair} if delete else {"kv": pair | {"value": "dg==", "lease": "7"}}
+    kv = pair(key, revision)
+    return {"type": "DELETE", "kv": kv} if delete else {"kv": kv | {"value": "dg==", "lease": "7"}}
 
 
-class Gateway(BaseHTTPRequestHandler):
-    batches: ClassVar[list[dict[str, Any]]] = []
-    revision: ClassVar[int] = 0
-
-    def do_POST(self) -> None:
-        self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(200)
-        self.end_headers()
-        if self.path == "/v3/watch":
-            for batch in self.batches:
-                self.wfile.write(json.dumps({"result": batch}).encode() + b"\n")
-        else:
-            self.wfile.write(json.dumps({"header": {"revision": str(self.revision)}}).encode())
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Gateway)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield Store(f"http://127.0.0.1:{server.server_port}")
-    server.shutdown()
-    server.server_close()
-
-
-def test_events_up_to_the_revision_of_the_question(store: Store, tmp_path: Path) -> None:
-    Gateway.revision = 4
-    Gateway.batches = [
-        {"created": True},
-        {"events": [event(2, "a"), event(3, "b"), event(3, "c")]},
-        {"events": [event(4, "a", delete=True), event(5, "later")]},
-    ]
+def test_events_up_to_the_revision_of_the_question(tmp_path: Path) -> None:
+    first = {"events": [event(2, "a"), event(3, "b"), event(3, "c")]}
+    second = {"events": [event(4, "a", delete=True), event(5, "later")]}
     out = tmp_path / "etcd.ndjson"
-    assert store.write_history(out) == {"events": 4, "first": 2, "last": 4}
+    with gateway({"created": True}, first, second, revision=4) as address:
+        assert Store(address).write_history(out) == {"events": 4, "first": 2, "last": 4}
     found = [json.loads(line) for line in out.read_text().splitlines()]
     assert [(each["rev"], each["op"], each["key"], each["lease"]) for each in found] == [
         (2, "put", "a", 7), (3, "put", "b", 7), (3, "put", "c", 7), (4, "delete", "a", 0),
@@ -265,8 +225,7 @@ def test_events_up_to_the_revision_of_the_question(store: Store, tmp_path: Path)
     ],
 )
 def test_a_watch_that_ends_early_and_a_compacted_store_are_no_history(
-    store: Store, tmp_path: Path, batch: dict[str, Any], words: str
+    tmp_path: Path, batch: dict[str, Any], words: str
 ) -> None:
-    Gateway.revision, Gateway.batches = 9, [batch]
-    with pytest.raises(MissingToolError, match=words):
-        store.write_history(tmp_path / "etcd.ndjson")
+    with gateway(batch, revision=9) as address, pytest.raises(MissingToolError, match=words):
+        Store(address).write_history(tmp_path / "etcd.ndjson")

@@ -15,12 +15,12 @@ The queries and answers of all fast proofs (1 min of processor time for each see
 """
 
 import os
-import subprocess
 import sys
 
 import pytest
 
 from tests.checks.prove.asked import fast_proofs
+from tests.processes import finished
 from tidemark.checks.prove.prover import Prover
 from tidemark.models.instance import Instance
 from tidemark.models.rooms import ROOT
@@ -50,15 +50,16 @@ PROTOCOLS = (
 )
 
 
-def asked(seed: str) -> list[str]:
+def said(seed: str, *arguments: str) -> list[str]:
+    """What Python prints under a hash seed."""
     env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-c", ASKED, *PROTOCOLS]
-    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True)
-    return run.stdout.splitlines()
+    done = finished([sys.executable, *arguments], cwd=ROOT, env=env, seconds=600)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
 
 
 def test_three_hash_seeds_ask_the_same_and_come_to_the_same():
-    one, two, three = (asked(seed) for seed in ("0", "1", "4711"))
+    one, two, three = (said(seed, "-c", ASKED, *PROTOCOLS) for seed in ("0", "1", "4711"))
     assert len(one) == len(PROTOCOLS)
     assert one == two == three
     voting = one[0]
@@ -84,10 +85,7 @@ QUICK = (
 
 def printed(seed: str, *arguments: str) -> list[list[str]]:
     """What ``asked.py`` prints under a hash seed, word by word."""
-    env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tests.checks.prove.asked", *arguments]
-    run = subprocess.run(command, env=env, capture_output=True, text=True, check=True, cwd=ROOT)
-    return [line.split() for line in run.stdout.splitlines()]
+    return [line.split() for line in said(seed, "-m", "tests.checks.prove.asked", *arguments)]
 
 
 @pytest.mark.slow

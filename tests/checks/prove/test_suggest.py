@@ -80,14 +80,6 @@ def test_no_lemma_saves_a_false_claim():
 
 
 @pytest.mark.proof
-def test_what_no_template_says_is_not_offered():
-    found = suggest(ProofSubject(f"{ODD}:Even"), seconds=30.0)
-    assert not found.complete
-    assert found.lemmas == ()
-    assert found.open == ("cycle.never_five",)
-
-
-@pytest.mark.proof
 def test_a_bound_on_a_number():
     found = suggest(ProofSubject(f"{ODD}:Cycle"), seconds=30.0)
     assert found.complete
@@ -116,11 +108,6 @@ def test_a_lemma_too_many():
     assert set(found.redundant) == {"ticketlock.some_number", "ticketlock.numbers_were_drawn_again"}
     assert not found.proof.open()
     assert not {outcome.obligation.claim for outcome in found.proof.outcomes} & set(found.redundant)
-
-
-@pytest.mark.proof
-def test_an_incomplete_proof_has_no_answer():
-    assert minimise(ProofSubject(f"{LOCKS}:WithoutLemma")) is None
 
 
 @pytest.mark.proof

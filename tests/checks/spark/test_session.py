@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.processes import ends
+from tests.processes import ends, finished
 from tidemark.checks.spark.classes import _run, write
 from tidemark.checks.spark.java import (
     Java,
@@ -262,14 +262,8 @@ def test_one_reachable_address_of_several_is_enough() -> None:
 
 def run(program: str, *, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a fresh process, because a process has one session only."""
-    return subprocess.run(
-        [sys.executable, "-c", program],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT)} | environ,
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
+    return finished(
+        [sys.executable, "-c", program], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)} | environ
     )
 
 
@@ -339,14 +333,10 @@ def test_under_spark_submit_master_and_code_are_those_of_the_command(tmp_path: P
     home = Path(pyspark.__file__).parent
     code = code_zip(folder=tmp_path)
     java = private_home(find_java(), folder=tmp_path / "java")
-    answer = subprocess.run(
+    answer = finished(
         [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code), "main.py"],
         cwd=tmp_path,
         env=os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
     )
     lines = [line for line in answer.stdout.splitlines() if line.startswith("found ")]
     assert lines, answer.stdout + answer.stderr

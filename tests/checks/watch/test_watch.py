@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.processes import finished
 from tidemark.checks.spark.session import wait_for
 from tidemark.checks.watch.changes import changed, sources_below, times_of, watch
 
@@ -74,12 +75,9 @@ def project(tmp_path: Path) -> Path:
     ), encoding="utf-8")  # fmt: skip
     (tmp_path / "door.toml").write_text(MANIFEST, encoding="utf-8")
     time.sleep(0.1)  # what is judged while a file is written is not kept
-    said = subprocess.run(
+    said = finished(
         [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", "door.toml", "--jobs", "1"],
         cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
     )
     assert said.returncode == 0, said.stdout + said.stderr
     assert len(list((tmp_path / "build" / "cache").glob("interpreted-*.json"))) == 2, said.stdout

@@ -2,7 +2,7 @@
 
 import itertools
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -199,6 +199,17 @@ class Generator:
             return self.random.choice(self.instance.domain(kind).values)
 
         return tuple(value(variable.type) for variable in self.instance.spec.variables)
+
+
+def generated(
+    seed: int, bounds: Mapping[str, Any], constants: Mapping[str, Any], *, actions: int
+) -> tuple[Instance, Generator]:
+    """An instance whose actions are generated."""
+    instance = Instance("tests.protocols.lab:Lab", bounds, constants, f"lab-{seed}")
+    draw = Generator(instance, random.Random(seed))
+    drawn = tuple(draw.action(f"action_{number}", depth=4) for number in range(actions))
+    instance.__dict__["spec"] = replace(instance.spec, actions=drawn, properties=())
+    return instance, draw
 
 
 def replace_type(node: Expr, kind: Type) -> Expr:

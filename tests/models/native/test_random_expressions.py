@@ -1,7 +1,5 @@
 """The kernel computes what the interpreter computes, on generated protocols."""
 
-import random
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
@@ -9,7 +7,7 @@ import pytest
 from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 
-from tests.models.native.expression_trees import Generator
+from tests.models.native.expression_trees import Generator, generated
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.native.codegen import expressions
@@ -25,15 +23,6 @@ CONSTANTS = {"owner": [0, 1, 1, 0], "weight": [[1, -2], [0, 7], [2, -9]]}
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("kernels")
-
-
-def generated(seed: int, bounds: Bounds) -> tuple[Instance, Generator]:
-    """An instance whose actions are generated."""
-    instance = Instance("tests.protocols.lab:Lab", bounds, CONSTANTS, f"lab-{seed}")
-    draw = Generator(instance, random.Random(seed))
-    actions = tuple(draw.action(f"action_{i}", depth=4) for i in range(4))
-    instance.__dict__["spec"] = replace(instance.spec, actions=actions, properties=())
-    return instance, draw
 
 
 def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> tuple[int, int]:
@@ -69,7 +58,7 @@ def compare(instance: Instance, draw: Generator, folder: Path, states: int) -> t
 @settings(max_examples=30)
 @given(seed=st.integers(0, 1 << 32))
 def test_generated_actions_agree(seed: int, folder: Path) -> None:
-    instance, draw = generated(seed, BOUNDS)
+    instance, draw = generated(seed, BOUNDS, CONSTANTS, actions=4)
     compare(instance, draw, folder, states=12)
 
 
@@ -81,11 +70,12 @@ def test_generated_actions_agree_with_loops_and_jumps_everywhere(seed: int, fold
         patch.object(expressions, "LAZY_COST", 0),
         patch.object(tables, "EACH_COST", 0),
     ):
-        compare(*generated(seed, BOUNDS), folder, states=12)
+        compare(*generated(seed, BOUNDS, CONSTANTS, actions=4), folder, states=12)
 
 
 def test_generated_actions_are_enabled_now_and_then(folder: Path) -> None:
     """The comparison is not one of empty sets, and some steps make a natural number negative."""
-    counts = [compare(*generated(seed, BOUNDS), folder, states=12) for seed in range(1, 13)]
+    drawn = (generated(seed, BOUNDS, CONSTANTS, actions=4) for seed in range(1, 13))
+    counts = [compare(*one, folder, states=12) for one in drawn]
     assert sum(enabled for enabled, _ in counts) > 20
     assert sum(below for _, below in counts) > 5
