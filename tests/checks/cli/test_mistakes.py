@@ -113,6 +113,26 @@ def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
     )
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("expect", "claims = []\nexpect", "has no claim that interpreted decides (`claims`)"),
+        ("expect", "kinds = []\nexpect", "has no claim that interpreted decides (`kinds`)"),
+        ('every = "holds"', '"doors.all_shut" = "refuted"', 'write  refuted = ["doors.all_shut"]'),
+        ('["interpreted"]', "[]", "engines is empty"),
+        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one': "),
+        ("instance.tiny", 'instance."Ti ny"', "small letters, digits and hyphens"),
+    ],
+)
+def test_a_mistake_in_a_manifest_is_named_with_its_remedy(old, new, words, tmp_path, capsys):
+    _, path = folder_with(tmp_path, manifest=WHOLE.replace(old, new, 1))
+    status = cli.run(["interpreted", "--manifest", str(path), "--build", str(tmp_path / "build")])
+    assert status == ExitCode.BAD_INPUT
+    said = "".join(capsys.readouterr())
+    assert words in said
+    assert "report it" not in said
+
+
 def test_all_that_is_not_pinned_is_said_at_once_with_the_lines_to_write(tmp_path, capsys):
     _, path = folder_with(tmp_path)
     assert cli.run(["show", "--manifest", str(path)]) == ExitCode.VACUOUS_OR_UNPINNED
