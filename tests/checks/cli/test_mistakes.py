@@ -103,6 +103,23 @@ def test_an_error_in_a_protocol_names_the_line(line, words, tmp_path, capsys):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('@invariant(source="a test")', "@invariant", r"Write  @invariant\(\)  or  @invariant\(source="),
+        ("pushed: Number = 0", "pushed: Number = None", r"None as an initial value\b[^A]*declare a Bool"),
+    ],
+)
+def test_a_declaration_that_is_nearly_right_is_answered_with_the_right_one(old, new, words, tmp_path, capsys):
+    name, path = folder_with(tmp_path)
+    module = tmp_path / f"{name}.py"
+    module.write_text(module.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"{name}.py:" in said
+    assert re.search(words, said), said
+
+
 def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
     name, path = folder_with(tmp_path, head="import no_such_package\n")
     assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
