@@ -166,9 +166,9 @@ def last_run(build: Path) -> RunResult:
     try:
         return read_result(path)
     except (OSError, ValueError, KeyError, TypeError) as error:
-        raise BadInputError(
-            f"{path.as_posix()} cannot be read: {error}", remedy="run  tidemark verify  first"
-        ) from error
+        why = f"it has no {error}: another version wrote it" if isinstance(error, KeyError) else str(error)
+        remedy = "run  tidemark verify  first"
+        raise BadInputError(f"{path.as_posix()} cannot be read: {why}", remedy=remedy) from error
 
 
 def doctor() -> int:

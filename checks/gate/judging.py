@@ -11,7 +11,7 @@ import psutil
 
 from tidemark.checks.gate.pins import judgements, unpinned
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.verdicts.errors import CheckError, MissingToolError, StoppedError
+from tidemark.checks.verdicts.errors import BadInputError, CheckError, MissingToolError, StoppedError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.explain import explain
 from tidemark.checks.verdicts.judge import Context, Judge, Registry
@@ -20,7 +20,7 @@ from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import TaskResult, Unjudged
 from tidemark.checks.verdicts.verdict import Judgement, Verdict
 from tidemark.models.instance import BadInstance
-from tidemark.models.manifest import ManifestError
+from tidemark.models.manifest import InstanceEntry, ManifestError
 from tidemark.models.mutation.patches import restore
 from tidemark.spec.language.errors import SpecError
 
@@ -101,6 +101,12 @@ def _judge(task: Task, registry: Registry, context: Context) -> tuple[Judge, lis
     if by is None:
         raise MissingToolError(
             f"there is no judge {task.judge!r}", remedy=f"known: {', '.join(sorted(registry))}"
+        )
+    if isinstance(task.entry, InstanceEntry) and not task.manifest.claims_of(task.entry, by.kinds):
+        key = "claims" if task.entry.claims is not None else "kinds"
+        raise BadInputError(
+            f"the instance {task.entry.name!r} has no claim that {task.judge} decides (`{key}`)",
+            remedy=f"name some in `{key}`, or leave the key out: all claims of the protocol are meant then",
         )
     return by, by.run(task.entry, context)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
+from tidemark.checks.verdicts.commands import BUILD
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.manifest.project import project_manifests
@@ -32,6 +33,8 @@ def begin(folder: Path, *, name: str, workflow: bool) -> int:
         raise BadInputError(
             f"{there[0].as_posix()} exists already", remedy="choose another --name, or folder"
         )
+    if not (folder / ".gitignore").exists():
+        files[Path(".gitignore")] = f"{BUILD}/\n"
     for path, text in files.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")

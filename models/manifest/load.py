@@ -338,10 +338,19 @@ def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
     key = str(error["loc"][-1]) if error["loc"] else ""
     if error["type"] == "missing":
         return f"{where} is missing", f"add the key {key!r}"
+    if error["type"] == "extra_forbidden" and "expect" in error["loc"] and "." in key:
+        outcome = error.get("input")
+        listed = f'refuted = ["{key}"]' if outcome == "refuted" else f'every = "{outcome}"'
+        return f"{where} is an unknown key", f"write  {listed}  in place of  {key!r} = {outcome!r}"
     if error["type"] == "extra_forbidden":
         return f"{where} is an unknown key", "remove it or correct its spelling"
     if error["type"] == "string_pattern_mismatch" and ":" in error["ctx"]["pattern"]:
         return f"{where} = {error.get('input')!r} is no reference", "write it as module:Class"
+    if error["type"] == "string_pattern_mismatch":
+        remedy = f"write it in small letters, digits and hyphens ({error['ctx']['pattern']})"
+        return f"{where} = {error.get('input')!r} is no name", remedy
+    if error["type"] == "too_short":
+        return f"{where} is empty", f"name at least one in {key!r}, or leave the key out"
     return f"{where} = {error.get('input')!r}: {error['msg']}", "correct this value"
 
 
@@ -356,6 +365,8 @@ def _readable_place(data: object, location: tuple[int | str, ...]) -> str:
                 continue
         elif isinstance(data, dict):
             data = data.get(str(step))
+        elif parts and not isinstance(data, list):
+            break  # a form that a value may have, not a place in the file
         parts.append(str(step))
     return " . ".join(parts) or "the manifest"
 

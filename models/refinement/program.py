@@ -1,5 +1,6 @@
 """A program whose steps must be steps of a specification: what every such program has in common."""
 
+import inspect
 from collections.abc import Callable, Hashable, Mapping
 from typing import Any
 
@@ -41,6 +42,8 @@ class Abstraction:
     def __init__(
         self, instance: Instance, values: Values, *, ignored: tuple[str, ...] = (), sound: bool = True
     ) -> None:
+        if not callable(values):
+            raise ProgramError(f"the mapping is {values!r:.60}: give a function of the observed state")
         self.checker = StepChecker(instance, ignored=ignored, sound=sound)
         self.values = values
         self._sound = sound
@@ -72,17 +75,18 @@ class Abstraction:
 
     def _read(self, observation: Observation) -> State:
         try:
-            return self.checker.encode(self.values(observation))
+            found = self.values(observation)
         except NoCounterpartError:
             raise
         except MappingError as error:
             raise MappingError(str(error), place=place_of(self.values)) from error
         except Exception as error:
-            place = judged_place(error)
-            if not place:
-                raise
             words = f"the mapping cannot read this state: {type(error).__name__}: {error}"
-            raise MappingError(words, place=place) from error
+            raise MappingError(words, place=judged_place(error) or place_of(self.values)) from error
+        try:
+            return self.checker.encode(found)
+        except MappingError as error:
+            raise MappingError(str(error), place=place_of(self.values)) from error
 
     def action(self, before: State, after: State, meant: str | None, matched: Matched) -> str:
         """Return ``meant`` if it is among the actions with this effect, else the one that was found."""
@@ -138,6 +142,8 @@ class RefiningProgram(Program):
     """Name of the protocol whose ``manifest/actions.toml`` says which event stands for which action."""
 
     def __init__(self, abstraction: Abstraction) -> None:
+        if not isinstance(abstraction, Abstraction):
+            raise ProgramError(f"{abstraction!r:.60} is no Abstraction(instance, values)")
         self.abstraction = abstraction
         if self.table is not None:
             abstraction.use(self.table)
@@ -146,12 +152,22 @@ class RefiningProgram(Program):
 
     def build(self, world: World) -> None:
         """Define the processes."""
+        name, place = type(self).__name__, place_of(type(self))
+        if not hasattr(self, "abstraction"):
+            words = f"{name} does not call super().__init__(Abstraction(instance, values))"
+            raise ProgramError(words, place=place)
+        try:
+            inspect.signature(self.populate).bind(world)
+        except TypeError as error:
+            raise ProgramError(f"{name}.populate(self, world): {error}", place=place) from error
         self._world = world
         self.populate(world)
 
     def populate(self, world: World) -> None:
         """Define the processes."""
-        raise NotImplementedError
+        del world
+        words = f"{type(self).__name__} has no method populate(self, world)"
+        raise ProgramError(words, place=place_of(type(self)))
 
     @property
     def world(self) -> World:
@@ -210,7 +226,7 @@ class RefiningProgram(Program):
         except NoCounterpartError as nothing:
             return f"{REFINEMENT}: {nothing}"
         except MappingError as error:  # it has read the first state: this one is the implementation's doing
-            return f"{REFINEMENT}: {error.place}: {error}"
+            return ": ".join(filter(None, (REFINEMENT, error.place, str(error))))
         answer = self.checker.check(old, new)
         if isinstance(answer, Matched):
             self._matched.add(self.action(old, new, label, answer))

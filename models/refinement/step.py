@@ -7,6 +7,7 @@ count for bounds (``ignored``) are left out of the comparison.
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import weakref
 from collections.abc import Iterator, Mapping
@@ -20,7 +21,7 @@ from tidemark.models.refinement.queries import Asked, Queries, Texts
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.spec.language.expr import Variable
 from tidemark.spec.language.spec import Property
-from tidemark.spec.language.types import MapType
+from tidemark.spec.language.types import BoolType, EnumType, MapType, Type
 
 State = tuple[Any, ...]
 
@@ -58,19 +59,26 @@ class NoCounterpartError(ValueError):
     """
 
 
+def _is_plain(state: State) -> bool:
+    kinds = (set(map(type, part)) if type(part) is tuple else {type(part)} for part in state)
+    return all(kind <= _PLAIN for kind in kinds)
+
+
 class MappingError(ProgramError):
     """A refinement mapping gives no state of the specification. The message names variable and key."""
 
 
-_SCALAR = "give a number, a truth value or a text"
+_PLAIN = frozenset({bool, int, str})
 
 
-def _is_fixed(value: object) -> bool:
-    try:
-        hash(value)
-    except TypeError:
-        return False
-    return True
+def _wrong_scalar(kind: Type, value: object) -> str:
+    """What to give in place of a value that is none of this type; empty if it may be one."""
+    if isinstance(kind, EnumType):
+        return "" if isinstance(value, str) else f"give one of {', '.join(kind.members)}"
+    if hasattr(value, "__index__"):
+        return ""
+    awaited = ", the result of an await" * inspect.isawaitable(value)
+    return f"give {'a truth value' if isinstance(kind, BoolType) else 'a whole number'}{awaited}"
 
 
 class StepChecker:
@@ -96,6 +104,7 @@ class StepChecker:
         self._transitions: dict[State, list[Transition]] = {}
         self._queries = Queries()
         self._used = False
+        self._read_one = False
         self.matched: dict[str, int] = {}
         _ALL.add(self)
         for noted in _NOTED:
@@ -115,11 +124,15 @@ class StepChecker:
             state = self.normal(self.interpreter.encode({**filled, **values}))
             hash(state)
         except (KeyError, IndexError, TypeError) as error:
-            raise MappingError(self._what_is_missing(values, filled)) from error
+            words = self._what_is_wrong(values, filled) or "a value is none of the specification"
+            raise MappingError(words) from error
+        if not (self._read_one and _is_plain(state)) and (wrong := self._what_is_wrong(values, filled)):
+            raise MappingError(wrong)
+        self._read_one = True  # the first state is looked at value by value
         return state
 
-    def _what_is_missing(self, values: Any, filled: Mapping[str, Any]) -> str:
-        """Return why values are no state, in words."""
+    def _what_is_wrong(self, values: Any, filled: Mapping[str, Any]) -> str:
+        """Return why values are no state, in words; nothing if they may be one."""
         if not isinstance(values, Mapping):
             return f"the mapping returns {values!r:.60}: give a dictionary with a value of each variable"
         for variable in self.spec.variables:
@@ -129,12 +142,13 @@ class StepChecker:
             wrong = self._wrong_value(variable, values.get(name, filled.get(name)))
             if wrong:
                 return wrong
-        return "a value is none of the specification"
+        return ""
 
     def _wrong_value(self, variable: Variable, value: Any) -> str:
         name, kind = variable.name, variable.type
         if not isinstance(kind, MapType):
-            return "" if _is_fixed(value) else f"`{name}` is {value!r:.60}: {_SCALAR}"
+            wrong = _wrong_scalar(kind, value)
+            return wrong and f"`{name}` is {value!r:.60}: {wrong}"
         if not hasattr(value, "__getitem__"):
             return f"`{name}` is {value!r:.60}: give a dictionary with {self._keys(kind)}"
         for key in self.interpreter.instance.entries(kind):
@@ -143,8 +157,8 @@ class StepChecker:
                 entry = value[at]
             except (KeyError, IndexError, TypeError):
                 return f"`{name}` lacks the key {at!r}: give all of {self._keys(kind)}"
-            if not _is_fixed(entry):
-                return f"`{name}[{at}]` is {entry!r:.60}: {_SCALAR}"
+            if wrong := _wrong_scalar(kind.value, entry):
+                return f"`{name}[{at}]` is {entry!r:.60}: {wrong}"
         return ""
 
     def _keys(self, kind: MapType) -> str:

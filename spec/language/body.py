@@ -141,6 +141,9 @@ def _redeclare(cls: type, declared: Declared, name: str) -> None:
 
 def _literal(value: Any, kind: Type) -> Value:
     scalar = kind.value if isinstance(kind, MapType) else kind
+    if value is None:
+        remedy = f"Give a literal of type {scalar}; for what may be absent declare a Bool beside it, or a Map"
+        raise SpecError("None as an initial value", remedy=remedy)
     expr = lift(value, scalar)
     if not isinstance(expr, Const):
         raise SpecError(f"{value!r} as an initial value", remedy=f"Give a literal of type {scalar}")

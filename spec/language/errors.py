@@ -3,6 +3,7 @@
 import importlib
 import linecache
 import os
+import re
 import sys
 import sysconfig
 import traceback
@@ -29,13 +30,21 @@ class SpecError(Exception):
         super().__init__(f"{self.place}: {message}. {remedy}")
 
 
+_BARE = re.compile(
+    r"(invariant|transition_invariant|leads_to|reachable|lemma)\(\) takes 0 positional arguments but 1 "
+)
+"""What Python says of a decorator that stands without its brackets."""
+
+
 class AuthorError(SpecError):
     """The author's text raised an exception: a name that does not exist, a division by zero, bad syntax."""
 
     def __init__(self, error: Exception, *, place: str, doing: str) -> None:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         problem = f"{doing}: {type(error).__name__}: {text}".rstrip(": ")
-        super().__init__(problem, remedy="Correct this line", place=place)
+        bare = _BARE.match(text)
+        remedy = f"Write  @{bare[1]}()  or  @{bare[1]}(source=...)" if bare else "Correct this line"
+        super().__init__(problem, remedy=remedy, place=place)
 
 
 def place_in(error: BaseException) -> str | None:

@@ -100,6 +100,8 @@ def test_the_first_files_pass(tmp_path, monkeypatch, capsys):
     assert verdicts["places"]["firstlease.was_given"].startswith("first_lease.py:")
     workflow = (folder / ".github" / "workflows" / "tidemark.yml").read_text(encoding="utf-8")
     assert "tidemark verify --manifest first_lease.toml" in workflow
+    assert "  security-events: write" in workflow
+    assert (folder / ".gitignore").read_text(encoding="utf-8") == "build/\n"
     for file in (VERDICTS, JUNIT, SARIF, PAGE.parent):
         assert f"build/{file}" in workflow
 

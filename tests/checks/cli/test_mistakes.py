@@ -103,6 +103,23 @@ def test_an_error_in_a_protocol_names_the_line(line, words, tmp_path, capsys):
     assert "Traceback" not in said
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('@invariant(source="a test")', "@invariant", r"Write  @invariant\(\)  or  @invariant\(source="),
+        ("pushed: Number = 0", "pushed: Number = None", r"None as an initial value\b[^A]*declare a Bool"),
+    ],
+)
+def test_a_declaration_that_is_nearly_right_is_answered_with_the_right_one(old, new, words, tmp_path, capsys):
+    name, path = folder_with(tmp_path)
+    module = tmp_path / f"{name}.py"
+    module.write_text(module.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
+    said = capsys.readouterr().err
+    assert f"{name}.py:" in said
+    assert re.search(words, said), said
+
+
 def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
     name, path = folder_with(tmp_path, head="import no_such_package\n")
     assert cli.run(["show", "--manifest", str(path)]) == ExitCode.BAD_INPUT
@@ -111,6 +128,26 @@ def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
         f"{name}.py:1: {name} cannot be imported: ModuleNotFoundError: No module named 'no_such_package'"
         in said
     )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("expect", "claims = []\nexpect", "has no claim that interpreted decides (`claims`)"),
+        ("expect", "kinds = []\nexpect", "has no claim that interpreted decides (`kinds`)"),
+        ('every = "holds"', '"doors.all_shut" = "refuted"', 'write  refuted = ["doors.all_shut"]'),
+        ('["interpreted"]', "[]", "engines is empty"),
+        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one': "),
+        ("instance.tiny", 'instance."Ti ny"', "small letters, digits and hyphens"),
+    ],
+)
+def test_a_mistake_in_a_manifest_is_named_with_its_remedy(old, new, words, tmp_path, capsys):
+    _, path = folder_with(tmp_path, manifest=WHOLE.replace(old, new, 1))
+    status = cli.run(["interpreted", "--manifest", str(path), "--build", str(tmp_path / "build")])
+    assert status == ExitCode.BAD_INPUT
+    said = "".join(capsys.readouterr())
+    assert words in said
+    assert "report it" not in said
 
 
 def test_all_that_is_not_pinned_is_said_at_once_with_the_lines_to_write(tmp_path, capsys):

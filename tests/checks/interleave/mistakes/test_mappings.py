@@ -110,7 +110,7 @@ AT_ONCE = [
     ("[full for full in EVERY]", "EVERY[:5]", MAPS, "`full` lacks the key (1, 2): give all of 0..1 x 0..2"),
     ("[full for full in EVERY]", "[]", MAPS, "`full` lacks the key (0, 1): give all"),
     (MAPPING, 'return {"full": full, "box": 0}', MAPS, "the variable `boxes` is left out"),
-    (MAPPING, 'return {"full": full, "boxes": []}', MAPS, "`boxes` is []: give a number"),
+    (MAPPING, 'return {"full": full, "boxes": []}', MAPS, "`boxes` is []: give a whole number"),
     (MAPPING, 'return {"full": 0, "boxes": 0}', MAPS, "`full` is 0: give a dictionary with 0..1 x 0..2"),
     (MAPPING, "return None", MAPS, "the mapping returns None: give a dictionary"),
     (MAPPING, 'return seen["books"]', 'return seen["books"]', "the mapping cannot read this state: KeyError"),
