@@ -117,9 +117,7 @@ def diff(
     constants: Sequence[str],
     seconds: float,
 ) -> int:
-    """Print what changes from one protocol to the other; 0: nothing, 1: something, 3: the smallest size is too
-    large for the time.
-    """
+    """Print what changes from one protocol to the other; 0: nothing, 1: something, 3: not decided in time."""
     from tidemark.checks.questions.differences import Round, changed, common, differences
 
     rounds, printed = list[Round](), set[str]()
