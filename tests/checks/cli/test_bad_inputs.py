@@ -95,7 +95,6 @@ IN_A_COMMAND = [
     ([*EXPORT, "--to", "tla", "--bound", "Lamp=2..1"], BAD, "Lamp"),
     ([*EXPORT, "--to", "tla", "--bound", "Lump=1"], BAD, "Lump"),
     ([*EXPORT, "--to", "tla", "--constant", "X"], BAD, "'X'"),
-    ([*EXPORT, "--to", "tla", "--bound", "Lamp=2"], BAD, "no bound for Turn"),
     ([*EXPORT, "--to", "tla", *SIZE, "--constant", "CAREFUL=no"], BAD, "no value in JSON"),
     ([*EXPORT, "--to", "dot", *SIZE, "--limit", "3"], BAD, "more than 3 states"),
     (["export", "tiny", "MANIFEST", "--to", "tla", "--bound", "Door=2"], BAD, "which has its own"),
