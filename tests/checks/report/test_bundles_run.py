@@ -126,8 +126,8 @@ def test_every_file_of_every_bundle(
     assert cycle.shape is Shape.LASSO
     assert cycle.loop_start is not None
     assert cycle.loop_start < len(cycle.steps)
-    # The line of counts that a user is told to write is right when pasted.
-    (seen,) = set(re.findall(r"no count is pinned; seen (counts = \{.*\})", done.stdout))
+    counts = shown["explore-pair-lamps.stops"].counts
+    seen = f"counts = {{ {', '.join(f'{name} = {counts[name]}' for name in ('distinct', 'generated', 'depth'))} }}"
     manifest = home / "specs" / "lamps.toml"
     manifest.write_text(MANIFEST.replace("bounds =", f"{seen}\nbounds ="), encoding="utf-8")
     pinned = said("tidemark verify --manifest specs/lamps.toml --build 'my build' --only '*/pair' --jobs 1")
