@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from math import floor
+from math import floor, sqrt
 from typing import Any
 
 from hypothesis import given, seed
@@ -107,7 +107,7 @@ def least_share(reached: int, of: int, walks: int) -> float:
     Coull: two walks are added to either side), rounded down to a hundredth.
     """
     share = (reached + 2) / (of + 4)
-    spread = (share * (1 - share) * (1 / of + 1 / walks)) ** 0.5
+    spread = sqrt(share * (1 - share) * (1 / of + 1 / walks))
     return max(0.0, floor(100 * (share - _DEVIATIONS * spread)) / 100)
 
 
