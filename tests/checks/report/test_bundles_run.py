@@ -127,7 +127,8 @@ def test_every_file_of_every_bundle(
     assert cycle.loop_start is not None
     assert cycle.loop_start < len(cycle.steps)
     counts = shown["explore-pair-lamps.stops"].counts
-    seen = f"counts = {{ {', '.join(f'{name} = {counts[name]}' for name in ('distinct', 'generated', 'depth'))} }}"
+    told = ", ".join(f"{name} = {counts[name]}" for name in ("distinct", "generated", "depth"))
+    seen = f"counts = {{ {told} }}"
     manifest = home / "specs" / "lamps.toml"
     manifest.write_text(MANIFEST.replace("bounds =", f"{seen}\nbounds ="), encoding="utf-8")
     pinned = said("tidemark verify --manifest specs/lamps.toml --build 'my build' --only '*/pair' --jobs 1")
