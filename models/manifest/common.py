@@ -121,6 +121,8 @@ class _Expansion:
             whole["expect"] = _expected(section, whole.get("expect", {}))
         if section == "instance" and self._breaks(whole):
             whole["kinds"] = list(SAFETY)
+        if section == "proof" and "fails" in whole and whole["expect"] == {"every": "refuted"}:
+            whole.setdefault("claims", [])  # nothing but what must fail is tried
         self.used |= {(section, key) for key in defaults if key not in entry}
         if "more_claims" in whole:
             whole["claims"] = self._more_claims(section, whole, where)

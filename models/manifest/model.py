@@ -117,9 +117,7 @@ class ProofEntry(VariantEntry):
     """Time-out of one obligation, in seconds."""
     fails: dict[str, str] = Field(default_factory=dict)
     """Claims that do not hold of this variant, each with the obligation that must fail: ``step:ACTION``,
-    ``consecution:ACTION`` or ``initiation``. Without ``claims``, and with ``every`` expected to be refuted,
-    nothing but these obligations is tried.
-    """
+    ``consecution:ACTION`` or ``initiation``. If all must be refuted, by default nothing else is tried."""
     second_opinion: bool = False
     """Another solver answers the queries again; a contradiction is a failure, no answer is counted."""
     implied: dict[str, tuple[str, ...]] = Field(default_factory=dict)
@@ -144,12 +142,6 @@ class ProofEntry(VariantEntry):
     def only_failing(self) -> bool:
         """Is nothing tried but the obligations that must fail?"""
         return self.claims == ()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _tries_what_fails(cls, data: dict[str, Any]) -> dict[str, Any]:
-        only = "fails" in data and data.get("expect") == {"every": "refuted"}
-        return {"claims": (), **data} if only else data
 
     @model_validator(mode="after")
     def _tries_something(self) -> ProofEntry:
