@@ -91,8 +91,8 @@ CONTROLS = "controls"
 CONTROL_TRIALS = (UNCHANGED, FAILING, DYING)
 """The trials of the judge itself: made in every run."""
 _CONTROL_HOSTS = 3
-"""Hosts that try the real code: the first ones, which decide most, and every file of tests: it runs a second
-time in this process, where what a test leaves behind would make it fail whatever the mutant is.
+"""Hosts that try the real code: the first ones, which decide most. Files of tests do too if they have run in
+this process: what a test leaves behind would make it fail whatever the mutant is.
 """
 
 
@@ -246,7 +246,7 @@ def tried(
     """
     seconds = {name: reach.seconds for name, reach in (reaches or {}).items()}
     first = plan.hosts[:_CONTROL_HOSTS]
-    again = [host for host in plan.hosts[_CONTROL_HOSTS:] if isinstance(host, UnitTests)]
+    again = [host for host in plan.hosts[_CONTROL_HOSTS:] if reaches and isinstance(host, UnitTests)]
     controls: list[Order] = [(UNCHANGED, [*first, *again]), (FAILING, first[:1]), (DYING, first[:1])]
     every = plan.orders(reaches)
     goes_on = journal is not None and context.reuse is not None and context.reuse.read

@@ -330,11 +330,14 @@ class QueriesProgram(RefiningProgram):
             if known.phase != "loading":
                 return
             self._tell(number)
-        while known.phase == "loading" and not all(node.serving for node in self.nodes):
-            await self.changed.wait()
-        await process.point("coordinator.end_load")
-        if known.phase == "loading" and all(node.serving for node in self.nodes):
-            known.phase = "loaded"
+        while known.phase == "loading":
+            if not all(node.serving for node in self.nodes):
+                await self.changed.wait()
+                continue
+            await process.point("coordinator.end_load")
+            # A node may have crashed meanwhile: it is told again, and waited for again.
+            if known.phase == "loading" and all(node.serving for node in self.nodes):
+                known.phase = "loaded"
         if not self.scenario.early:
             self._begin(process)
 
