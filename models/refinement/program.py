@@ -2,6 +2,7 @@
 
 import inspect
 from collections.abc import Callable, Hashable, Mapping
+from functools import cache
 from typing import Any
 
 from tidemark.models.instance import Instance
@@ -129,6 +130,16 @@ class Abstraction:
         return tuple(param.name for param in self._params[step.action])
 
 
+@cache
+def _wrong_populate(populate: Callable[..., Any]) -> str:
+    """Why the method of a program's class cannot be called with a world; empty if it can. Looked at once."""
+    try:
+        inspect.signature(populate).bind(None, None)
+    except TypeError as error:
+        return str(error)
+    return ""
+
+
 class RefiningProgram(Program):
     """Each step is a step of the specification or changes nothing of it; every invariant holds after it.
 
@@ -152,14 +163,12 @@ class RefiningProgram(Program):
 
     def build(self, world: World) -> None:
         """Define the processes."""
-        name, place = type(self).__name__, place_of(type(self))
+        kind = type(self)
         if not hasattr(self, "abstraction"):
-            words = f"{name} does not call super().__init__(Abstraction(instance, values))"
-            raise ProgramError(words, place=place)
-        try:
-            inspect.signature(self.populate).bind(world)
-        except TypeError as error:
-            raise ProgramError(f"{name}.populate(self, world): {error}", place=place) from error
+            words = f"{kind.__name__} does not call super().__init__(Abstraction(instance, values))"
+            raise ProgramError(words, place=place_of(kind))
+        if wrong := _wrong_populate(kind.populate):
+            raise ProgramError(f"{kind.__name__}.populate(self, world): {wrong}", place=place_of(kind))
         self._world = world
         self.populate(world)
 
