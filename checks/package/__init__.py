@@ -9,7 +9,7 @@ Protocols are written with the words of ``tidemark.spec.language``. What a quest
 asked.
 """
 
-from importlib import import_module, metadata
+from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,5 +23,7 @@ def __getattr__(name: str) -> Any:
     if name == "__version__":
         return metadata.version("tidemark")
     if name in __all__:
-        return getattr(import_module("tidemark.checks.questions.ask"), name)
+        from tidemark.checks.questions import ask  # loads the engines
+
+        return getattr(ask, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

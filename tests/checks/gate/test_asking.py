@@ -59,14 +59,14 @@ def _files() -> Files:
 
 SPEC = ("spec/flush/actions.py", "spec/flush/claims.py")
 OTHER_SPEC = (*SPEC, "spec/tso/actions.py", "models/protocols/tso/manifest/actions.toml")
-CODE = ("impl/datanode/write_buffer.py", "models/protocols/flush/program/__init__.py")
+CODE = ("impl/datanode/write_buffer.py", "models/protocols/flush/program.py")
 ENGINE = (
     "models/protocols/flush/refinement.py", "models/protocols/flush/manifest/actions.toml",
     "models/refinement/step.py",
     "models/simulation/snapshot.py", "checks/verdicts/asking.py", "spec/language/spec.py",
 )  # fmt: skip
 HOSTS = (
-    "impl/tso/oracle.py", "models/protocols/flush/program/__init__.py", "checks/interleave/judge.py",
+    "impl/tso/oracle.py", "models/protocols/flush/program.py", "checks/interleave/judge.py",
     "checks/mutation/implementation/trial.py",
 )  # fmt: skip
 
