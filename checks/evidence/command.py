@@ -426,7 +426,7 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     lines = sum(account.counts.lines for account in counted)
     logs = [account.counts for account in counted if account.sort is Sort.LOG]
     ruled, entries = sum(one.ruled for one in logs), sum(one.entries for one in logs)
-    share = f" (of {entries:,} entries of logs {ruled:,} have a rule)" if logs else ""
+    share = f" (of {entries:,} entries of logs {ruled:,} have a rule)" if entries else ""
     _say(console, f"read {len(counted)} files, {lines:,} lines{share}, {read.events.num_rows:,} events")
     for note in found.notes:
         _say(console, f"  note: {note}")

@@ -99,10 +99,11 @@ class Cluster:
             )
             return found[0]
         except (SweepError, PySparkException, Py4JError) as error:
+            why = (str(error).strip() or type(error).__name__).splitlines()[0]
             lost = Unjudged(
                 task=task.name,
                 exit_code=ExitCode.INCONCLUSIVE,
-                message=f"no executor could judge it: {str(error).strip().splitlines()[0]}",
+                message=f"no executor could judge it: {why}",
                 remedy="look at the executors' logs, or run it alone without --master",
                 replay=task.command,
             )
