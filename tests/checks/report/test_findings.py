@@ -304,8 +304,9 @@ def test_no_mutant_is_counted_twice(loaded_manifests):
     found = places(loaded_manifests)
     assert len(found) > 20
     for place in found:
-        assert place.not_seen >= 0, place
-        assert 0.95 <= place.share <= 1.0, place
+        assert 0 <= place.not_seen <= 0.02 * (place.made - place.equivalent), place
+        # A step without an end shows as such in any host, and no claim is asked after it.
+        assert 0.9 <= place.share <= 1.0, place
 
 
 def test_a_file_is_tried_once_or_told_to_be_left_out(loaded_manifests):
