@@ -109,11 +109,10 @@ def _sample(clock: Clock, outcomes: set[int] | set[object], runs: int) -> Sample
 NAME = "interleave"
 PLAIN, CONTROLLED = "asyncio.run", "controlled loop"
 AGAINST_PLAIN = Goal(at_least=3)
-NONE, SLEEP, SOURCE, OPTIMAL, STATES = "none", "sleep-sets", "source-sets", "optimal", "states"
+NONE, SLEEP, OPTIMAL, STATES = "none", "sleep-sets", "optimal", "states"
 _WORDS = {
     NONE: "no reduction",
     SLEEP: "sleep sets",
-    SOURCE: "source sets",
     OPTIMAL: "wakeup trees",
     STATES: "equal declared states merged",
 }
@@ -134,11 +133,9 @@ class Case:
 
 
 _SHARED = "tidemark.checks.crosscheck.peers.shared_memory:shared"
-FLUSH = Case(
-    "one row, one flush", "tidemark.bench.programs:row_and_flush", (NONE, SLEEP, SOURCE, OPTIMAL, STATES)
-)
-SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 3}, 920)
-LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, SOURCE, OPTIMAL), {"kind": "lastzero", "size": 4}, 44_300)
+FLUSH = Case("one row, one flush", "tidemark.bench.programs:row_and_flush", (NONE, SLEEP, OPTIMAL, STATES))
+SMALL = Case("lastzero 3", _SHARED, (NONE, SLEEP, OPTIMAL), {"kind": "lastzero", "size": 3}, 920)
+LARGE = Case("lastzero 4", _SHARED, (NONE, SLEEP, OPTIMAL), {"kind": "lastzero", "size": 4}, 44_300)
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,7 @@ class Known:
     size: int
     classes: int
     interleavings: int | None
-    reductions: tuple[str, ...] = (SLEEP, SOURCE, OPTIMAL)
+    reductions: tuple[str, ...] = (SLEEP, OPTIMAL)
 
     @property
     def name(self) -> str:
@@ -166,9 +163,9 @@ KNOWN = (
     Known("ainc", 6, 720, 720),
     Known("casrot", 6, 144, 720),
     Known("lastzero", 6, 144, 416_108_000),
-    Known("lastzero", 8, 704, None, reductions=(SOURCE, OPTIMAL)),
+    Known("lastzero", 8, 704, None, reductions=(OPTIMAL,)),
     Known("binc", 4, 576, 2_520),
-    Known("indexer", 12, 8, None, reductions=(SOURCE, OPTIMAL)),
+    Known("indexer", 12, 8, None, reductions=(OPTIMAL,)),
 )
 _FEW = 3
 """Programs of a quick run."""
@@ -202,7 +199,7 @@ def _tiny(plan: Plan) -> list[Row]:
 def _known(plan: Plan) -> list[Row]:
     """How many executions are begun and not needed, where the number of those that are needed is known."""
     programs = KNOWN[:_FEW] if plan.quick else KNOWN
-    sides = [_known_side(reduction, programs) for reduction in (SLEEP, SOURCE, OPTIMAL)]
+    sides = [_known_side(reduction, programs) for reduction in (SLEEP, OPTIMAL)]
     series = plan.series(sides, measure=NAME, size="programs with known classes")
     rows = []
     for program in programs:

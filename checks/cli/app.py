@@ -370,9 +370,7 @@ def interleave(
     *,
     reduction: Annotated[
         str,
-        typer.Option(
-            help="none, sleep-sets, source-sets, optimal or states; by default that of the manifest."
-        ),
+        typer.Option(help="none, sleep-sets, optimal or states; by default that of the manifest."),
     ] = "",
     spark: Annotated[bool, typer.Option("--spark", help="Subtrees as Spark tasks.")] = False,
     seed: Seed = 0,

@@ -42,7 +42,6 @@ from tidemark.models.native.codec import Field
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import Conditions, compile_kernel
-from tidemark.models.native.reduction import DECIDED
 from tidemark.models.native.search.breadth_first import (
     Search,
     SearchLimits,
@@ -72,23 +71,6 @@ def refuse_liveness(instance: Instance, properties: Sequence[str] | None) -> Non
                 f"{instance.name}: {prop.id} is a liveness property, which symmetry cannot decide",
                 remedy="judge it on an instance without symmetry",
             )
-
-
-def refuse_all_but_invariants(instance: Instance, properties: Sequence[str] | None) -> list[Property]:
-    """The invariants and lemmas that a reduced search is to decide.
-
-    Raises UnsoundCombinationError that names the first other claim among the properties (all if None).
-    """
-    spec = instance.spec
-    chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
-    for prop in chosen:
-        if prop.kind not in DECIDED:
-            raise UnsoundCombinationError(
-                f"{instance.name}: {prop.id} is a {prop.kind.replace('_', ' ')}, which a search with "
-                "partial-order reduction cannot decide",
-                remedy="judge it without reduction, or give the invariants as properties",
-            )
-    return list(chosen)
 
 
 BLOCK = 1 << 18
@@ -194,10 +176,9 @@ def search(
     saved: Path | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
-    reduced_to: Sequence[Property] | None = None,
 ) -> SearchResult:
     """Visit all states of an instance, with all cores if ``workers`` is None, up to renamings of the sorts
-    of ``symmetry``, and only as far as is needed for deadlocks and the invariants of ``reduced_to``.
+    of ``symmetry``.
 
     A search that the user stops is written to ``saved`` and gone on with at the next call; StoppedError
     says so. Raises NativeError for an instance that does not fit into packed words, BadInstance for bad
@@ -205,9 +186,7 @@ def search(
     """
     kernel = compile_kernel(instance)
     progress(0, unit="states", note=str(estimate(kernel, limits or SearchLimits())))
-    running = Search(kernel, limits, workers=workers, symmetry=symmetry, reduced_to=reduced_to)
-    if reduced_to is not None:
-        saved = None  # a reduced search is not saved
+    running = Search(kernel, limits, workers=workers, symmetry=symmetry)
     if saved is not None and saved.exists():
         with suppress(SavedSearchError):  # of another version of the protocol: search anew
             running = load(saved, kernel, limits, workers=workers, symmetry=symmetry)
@@ -244,26 +223,16 @@ def explore(
     saved: Path | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
-    reduce: bool = False,
 ) -> list[Verdict]:
     """Verdicts on the properties (all of them if None), on ``deadlock`` if asked for, and on coverage.
-
-    ``reduce``: partial-order reduction, for invariants, lemmas and deadlocks only; coverage is not decided.
 
     ``protocol`` is the manifest's name in the verdicts. Raises what ``search`` raises; KeyError for an
     unknown property.
     """
     if symmetry:
         refuse_liveness(instance, properties)
-    reduced_to = refuse_all_but_invariants(instance, properties) if reduce else None
     result = search(
-        instance,
-        limits=limits,
-        progress=progress,
-        saved=saved,
-        workers=workers,
-        symmetry=symmetry,
-        reduced_to=reduced_to,
+        instance, limits=limits, progress=progress, saved=saved, workers=workers, symmetry=symmetry
     )
     return verdicts(result, protocol=protocol, properties=properties, limits=limits, deadlock=deadlock)
 
@@ -314,8 +283,7 @@ class _Report:
         alike = (
             "" if symmetry is None else f"; elements of {', '.join(symmetry.sorts)} identified by symmetry"
         )
-        less = "" if self.result.reduction is None else "; partial-order reduction"
-        return self.instance.bounds_text() + alike + less
+        return self.instance.bounds_text() + alike
 
     @property
     def rates(self) -> dict[str, float]:
@@ -469,8 +437,6 @@ class _Report:
         whole = self.subject(COVERAGE, Aspect.VACUITY)
         if not self.result.complete:
             return [self._unknown(whole, self.result.stopped)]
-        if self.result.reduction is not None:
-            return [self._unknown(whole, "steps were put off: a reduced search does not decide coverage")]
         found: Coverage = coverage(self.result)
         if not found.vacuous:
             return [self._holds(whole, notes=found.cut)]

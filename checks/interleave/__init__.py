@@ -1,8 +1,8 @@
 """Searching the interleavings of a scheduled program: exhaustive, random, replayed, spread over Spark.
 
-The reduction is by sleep sets over recorded footprints, alone, with source sets, or with wakeup trees. The
+The reduction is by sleep sets over recorded footprints, alone or with wakeup trees. The
 exhaustive search runs exactly one complete execution of each Mazurkiewicz trace; executions that are given up
-because everything enabled is asleep are counted as blocked: many with sleep sets, few with source sets, none
+because everything enabled is asleep are counted as blocked: many with sleep sets, none
 with wakeup trees unless events exclude one another.
 ``tidemark.models.simulation.execution`` states why checks of single steps survive the reduction.
 """
@@ -34,7 +34,6 @@ from tidemark.checks.interleave.strategies.bounded import BoundedSearch, DelayBo
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import Priorities, RandomWalk
-from tidemark.checks.interleave.strategies.source_sets import SourceSets
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WorkItem
 
@@ -57,7 +56,6 @@ __all__ = [
     "Priorities",
     "RandomWalk",
     "Reduction",
-    "SourceSets",
     "Statistics",
     "Status",
     "Strategy",

@@ -48,7 +48,6 @@ SHRINKING = 400
 AUDIT = {
     Reduction.NONE: 0,
     Reduction.SLEEP_SETS: 20,
-    Reduction.SOURCE_SETS: 20,
     Reduction.OPTIMAL: 20,
     Reduction.STATES: 200,
 }

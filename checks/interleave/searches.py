@@ -17,7 +17,6 @@ from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
-from tidemark.checks.interleave.strategies.source_sets import SourceSets
 from tidemark.checks.interleave.strategies.states import HistorySearch, MergingSearch, Met
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
@@ -180,8 +179,6 @@ def _by_histories(
 
 
 def _depth_first(interner: Interner, reduction: Reduction, item: WorkItem) -> DepthFirst:
-    if reduction is Reduction.SOURCE_SETS:
-        return SourceSets(interner, item=item)
     if reduction is Reduction.OPTIMAL:
         return Optimal(interner, item=item)
     return DepthFirst(interner, reduction=reduction is Reduction.SLEEP_SETS, item=item)

@@ -6,8 +6,8 @@ budget of executions is spent, and returns what is left as new items. Budgets co
 that a task is a function of its hand: one that is lost with its executor and runs again elsewhere returns the
 same result, and ``collect`` takes one result of each task. The set of outcomes, the violations and all counts
 are those of the search on one core, however the tree is cut. Where equal states are merged, the number of
-executions depends on the cut, since tasks of one round do not see each other's states; and with source sets,
-since the parts of a tree are searched in full at their roots.
+executions depends on the cut, since tasks of one round do not see each other's states; and with wakeup
+trees that of the abandoned ones, since the parts of a tree are searched in full at their roots.
 
 Rounds are merged in the order in which they were dealt, and a round is dealt from what the rounds before the
 one that is still under way have left, never from what happens to be ready: two runs deal the same hands.

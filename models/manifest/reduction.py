@@ -12,9 +12,6 @@ class Reduction(StrEnum):
     SLEEP_SETS = "sleep-sets"
     """Interleavings that are equivalent to one that was run, by the footprints of their steps."""
 
-    SOURCE_SETS = "source-sets"
-    """The same interleavings, and most of those that sleep sets begin and do not need."""
-
     OPTIMAL = "optimal"
     """The same interleavings, and what sleep sets do not need, unless events exclude one another."""
 
@@ -26,7 +23,6 @@ class Reduction(StrEnum):
         return {
             Reduction.NONE: "no reduction",
             Reduction.SLEEP_SETS: "sleep sets",
-            Reduction.SOURCE_SETS: "source sets",
             Reduction.OPTIMAL: "wakeup trees",
             Reduction.STATES: "equal declared states merged, on the program's promise that they have equal "
             "futures",

@@ -11,9 +11,5 @@ class SymmetryError(BadInstance):
     """Sorts whose elements are not alike in an instance; the message says what distinguishes them."""
 
 
-class ReductionError(BadInstance):
-    """A claim or an instance for which partial-order reduction is unsound; the message says why."""
-
-
 class SavedSearchError(ValueError):
     """A saved search that cannot continue; the message names the file and the remedy."""

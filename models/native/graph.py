@@ -67,8 +67,6 @@ def build_graph(result: SearchResult) -> Graph:
         raise ValueError(f"the graph of an incomplete search ({result.stopped}) says nothing about liveness")
     if result.symmetry is not None:
         raise ValueError("the graph of representatives says nothing about liveness: cycles need not close")
-    if result.reduction is not None:
-        raise ValueError("the graph of a reduced search says nothing about liveness: steps were put off")
     kernel, visited = result.kernel, result.visited
     buffers = Buffers(kernel, kernel.chunk)
     degrees = np.zeros(result.distinct + 1, dtype=np.int64)

@@ -347,7 +347,7 @@ class Auditor(RandomWalk, StateStrategy, Remembering):
 
 _NOWHERE = _Node()
 
-BY_FOOTPRINTS = frozenset({Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL})
+BY_FOOTPRINTS = frozenset({Reduction.SLEEP_SETS, Reduction.OPTIMAL})
 _PAIRS = 5
 """Pairs of steps that are tried in both orders, for each random execution of the audit."""
 

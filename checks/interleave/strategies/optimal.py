@@ -1,10 +1,9 @@
 """Optimal dynamic partial-order reduction: depth-first search with wakeup trees and sleep sets.
 
-Source sets say with which event the reversed order of a race begins, and leave the rest to chance: what
-follows may turn out to be asleep. A wakeup tree (``tidemark.checks.interleave.trees.wakeup``) holds the whole
-beginning of the reversed order. Executions that follow it do not end in sleep, so that there is one execution
-for each Mazurkiewicz trace and no other. Source: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic
-partial order reduction", 2014.
+Sleep sets run every enabled event of a node and give up when all that is left is asleep. A wakeup tree
+(``tidemark.checks.interleave.trees.wakeup``) holds the whole beginning of the reversed order of a race.
+Executions that follow it do not end in sleep, so that there is one execution for each Mazurkiewicz trace and
+no other. Source: Abdulla, Aronis, Jonsson, Sagonas, "Optimal dynamic partial order reduction", 2014.
 
 That algorithm expects that the next step of a thread is known before it is taken. Here what a step touches
 may depend on values: a compare-and-swap that fails only reads. When a leaf of a wakeup tree touches something
@@ -21,8 +20,8 @@ from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from tidemark.checks.interleave.errors import UnsoundReductionError
-from tidemark.checks.interleave.strategies.depth_first import Node
-from tidemark.checks.interleave.trees.races import Order, RaceSearch
+from tidemark.checks.interleave.strategies.depth_first import DepthFirst, Node
+from tidemark.checks.interleave.trees.races import Order, label_of
 from tidemark.checks.interleave.trees.wakeup import (
     EVERYTHING,
     Branch,
@@ -32,7 +31,8 @@ from tidemark.checks.interleave.trees.wakeup import (
     insert,
     prune,
 )
-from tidemark.models.simulation import Footprint
+from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
+from tidemark.models.simulation import FaultKind, Footprint, Interner
 
 
 class _OptimalNode(Node):
@@ -110,8 +110,74 @@ class _OptimalNode(Node):
         return self.enabled.index(label)
 
 
-class Optimal(RaceSearch):
+class Optimal(DepthFirst):
     """Depth-first search of the subtree below a work item, with wakeup trees. See the module."""
+
+    def __init__(self, interner: Interner, *, item: WorkItem = WHOLE) -> None:
+        super().__init__(interner, item=item)
+        self._whole = item == WHOLE
+        self._budgets = interner.mask(f"budget {kind.value}" for kind in FaultKind)
+        self._fresh = 0
+        self._blocked_at: frozenset[str] = frozenset()
+        # Events by what they have excluded; also what was tried elsewhere, since its races are not seen here.
+        self._excluding: dict[str, set[str]] = {label: set() for label, _ in item.sleep}
+
+    def new_execution(self) -> bool:
+        """Go to the next leaf that is wanted."""
+        self._blocked_at = frozenset()
+        more = super().new_execution()
+        self._fresh = max(len(self._stack) - 1, 0)
+        return more
+
+    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
+        """Pick, and keep what was enabled where everything was asleep."""
+        place = super().pick(enabled, last)
+        if place is None:
+            self._blocked_at = frozenset(enabled)
+        return place
+
+    def done(self, last: Footprint | None) -> None:
+        """Look for races in the execution: for all of them, since what comes after the second step counts."""
+        super().done(last)
+        nodes = [node for node in self._stack if node.footprint is not None]
+        order = Order(nodes)
+        races = [order.add(step) for step in range(len(nodes))]
+        self._look_for_exclusions(order)
+        for later, found in enumerate(races):
+            for earlier in found:
+                self._reverse(order, earlier, later)
+
+    def remaining(self) -> list[WorkItem]:
+        """Return what is left. Other parts may race with anything on the way, so that all of it is left."""
+        if not self._began:
+            return super().remaining()
+        found = []
+        for depth, node in enumerate(self._stack):
+            sleep = dict(node.sleep)
+            if node.footprint is not None:
+                sleep[node.enabled[node.current]] = node.footprint
+            if any(label not in sleep for label in node.enabled):
+                found.append(self._item(depth, sleep))
+        return found
+
+    def _is_full(self, place: int) -> bool:
+        """Tell whether everything is tried at a place of the stack: at the root of a part."""
+        return place == 0 and not self._whole
+
+    def _look_for_exclusions(self, order: "Order") -> None:
+        """Note which events took others with them or spent a budget."""
+        nodes = order.nodes
+        found = []
+        for place, node in enumerate(nodes):
+            assert node.footprint is not None
+            taken = label_of(node)
+            later = nodes[place + 1].enabled if place + 1 < len(nodes) else self._blocked_at
+            gone = [label for label in node.enabled if label != taken and label not in later]
+            if gone or node.footprint.writes & self._budgets:
+                self._excluding.setdefault(taken, set()).update(gone)
+                found.append((place, gone))
+        for place, gone in found:
+            self._exclude(order, place, gone)
 
     def _node(self, place: int, enabled: Sequence[str], sleep: dict[str, Footprint]) -> Node:
         node = _OptimalNode(enabled, sleep, self._excluding)

@@ -1,11 +1,11 @@
-"""Races of an execution: what the searches by source sets and by wakeup trees have in common.
+"""Races of an execution: what the search by wakeup trees goes by.
 
-Two steps race if they touch the same object, and nothing between them makes one wait for the other. Both
-searches try one event at a node, and another one only where an execution shows that it matters: when two
+Two steps race if they touch the same object, and nothing between them makes one wait for the other. The
+search tries one event at a node, and another one only where an execution shows that it matters: when two
 steps race, the reversed order is tried where the first of the two was taken. Source: Abdulla, Aronis,
 Jonsson, Sagonas, "Optimal dynamic partial order reduction", 2014.
 
-Those algorithms speak of threads with one next step. Here a step is an event with a name, and events come and
+That algorithm speaks of threads with one next step. Here a step is an event with a name, and events come and
 go, so that three rules are added, each of which only tries more:
 
 1. A step happens after the one that made its event possible, whatever their footprints say. Such a pair is no
@@ -17,100 +17,15 @@ go, so that three rules are added, each of which only tries more:
 3. Where a fault was taken, the execution without it is tried, too, since a spent budget may keep later faults
    from ever being enabled.
 
-Source sets know no whole executions to be tried, and try every event that is enabled there instead.
-
 A part of the tree that is searched elsewhere cannot add events above its root. Hence the roots of work items
 are searched in full.
 """
 
-from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
-from tidemark.checks.interleave.strategies.depth_first import DepthFirst, Node
-from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
-from tidemark.models.simulation import FaultKind, Footprint, Interner
-
-
-class RaceSearch(DepthFirst):
-    """Depth-first search of the subtree below a work item that tries what races ask for. See the module."""
-
-    def __init__(self, interner: Interner, *, item: WorkItem = WHOLE) -> None:
-        super().__init__(interner, item=item)
-        self._whole = item == WHOLE
-        self._budgets = interner.mask(f"budget {kind.value}" for kind in FaultKind)
-        self._fresh = 0
-        self._blocked_at: frozenset[str] = frozenset()
-        # Events by what they have excluded; also what was tried elsewhere, since its races are not seen here.
-        self._excluding: dict[str, set[str]] = {label: set() for label, _ in item.sleep}
-
-    @abstractmethod
-    def _exclude(self, order: "Order", step: int, gone: Sequence[str]) -> None:
-        """See to it that what a step has excluded is tried where it was taken.
-
-        ``gone``: the events that it took with it. There are none if it has only spent a budget.
-        """
-
-    @abstractmethod
-    def _reverse(self, order: "Order", earlier: int, later: int) -> None:
-        """See to it that the reversed order of a race is tried where the earlier step was taken."""
-
-    def new_execution(self) -> bool:
-        """Go to the next leaf that is wanted."""
-        self._blocked_at = frozenset()
-        more = super().new_execution()
-        self._fresh = max(len(self._stack) - 1, 0)
-        return more
-
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Pick, and keep what was enabled where everything was asleep."""
-        place = super().pick(enabled, last)
-        if place is None:
-            self._blocked_at = frozenset(enabled)
-        return place
-
-    def done(self, last: Footprint | None) -> None:
-        """Look for races in the execution: for all of them, since what comes after the second step counts."""
-        super().done(last)
-        nodes = [node for node in self._stack if node.footprint is not None]
-        order = Order(nodes)
-        races = [order.add(step) for step in range(len(nodes))]
-        self._look_for_exclusions(order)
-        for later, found in enumerate(races):
-            for earlier in found:
-                self._reverse(order, earlier, later)
-
-    def remaining(self) -> list[WorkItem]:
-        """Return what is left. Other parts may race with anything on the way, so that all of it is left."""
-        if not self._began:
-            return super().remaining()
-        found = []
-        for depth, node in enumerate(self._stack):
-            sleep = dict(node.sleep)
-            if node.footprint is not None:
-                sleep[node.enabled[node.current]] = node.footprint
-            if any(label not in sleep for label in node.enabled):
-                found.append(self._item(depth, sleep))
-        return found
-
-    def _is_full(self, place: int) -> bool:
-        """Tell whether everything is tried at a place of the stack: at the root of a part."""
-        return place == 0 and not self._whole
-
-    def _look_for_exclusions(self, order: "Order") -> None:
-        """Note which events took others with them or spent a budget."""
-        nodes = order.nodes
-        found = []
-        for place, node in enumerate(nodes):
-            assert node.footprint is not None
-            taken = label_of(node)
-            later = nodes[place + 1].enabled if place + 1 < len(nodes) else self._blocked_at
-            gone = [label for label in node.enabled if label != taken and label not in later]
-            if gone or node.footprint.writes & self._budgets:
-                self._excluding.setdefault(taken, set()).update(gone)
-                found.append((place, gone))
-        for place, gone in found:
-            self._exclude(order, place, gone)
+from tidemark.checks.interleave.strategies.depth_first import Node
+from tidemark.models.simulation import Footprint
 
 
 class Order:
@@ -145,15 +60,6 @@ class Order:
         for bit in _bits(node.footprint.reads & ~node.footprint.writes):
             self._read[bit] = self._read.get(bit, 0) | 1 << step
         return [place for place in steps if not (behind | born) >> place & 1]
-
-    def initials(self, steps: Sequence[int]) -> list[int]:
-        """Return those of some steps that need not wait for another one of them."""
-        found, seen = [], 0
-        for step in steps:
-            if not self._before[step] & seen:
-                found.append(step)
-            seen |= 1 << step
-        return found
 
     def step(self, step: int) -> tuple[str, Footprint]:
         """Return the event of a step, and what it touched."""

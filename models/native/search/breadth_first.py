@@ -18,16 +18,13 @@ import psutil
 
 from tidemark.models.cores import cores
 from tidemark.models.interpreted.interpreter import BelowZeroError, below_zero
-from tidemark.models.native.errors import ReductionError
 from tidemark.models.native.kernel import Kernel
-from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.path import path_to
 from tidemark.models.native.search.result import Hit, SearchCounters, SearchResult
 from tidemark.models.native.search.rounds import CHUNKS, Rounds, chunk_rows, front, round_bytes
 from tidemark.models.native.search.table import LARGEST, Visited
 from tidemark.models.native.search.worker_pool import WorkerPool
 from tidemark.models.native.symmetry import Symmetry
-from tidemark.spec.language.spec import Property
 
 SHOW_EVERY = 0.2
 """Seconds between two reports of progress."""
@@ -99,8 +96,7 @@ class Search:
     """A search that can be run in parts: ``run`` until it is complete or a limit is met, ``save`` and
     continue later. ``workers``: all cores if None; the result is the same for any number. ``symmetry``:
     opaque sorts whose renamings are identified. ``chunk``: states of a level that are expanded together.
-    ``reduced_to``: follow only the steps needed to decide these invariants and deadlocks. Raises
-    SymmetryError, ReductionError.
+    Raises SymmetryError.
     """
 
     def __init__(
@@ -111,11 +107,9 @@ class Search:
         chunk: int | None = None,
         workers: int | None = None,
         symmetry: Sequence[str] = (),
-        reduced_to: Sequence[Property] | None = None,
     ) -> None:
         self.kernel = kernel
         self.symmetry = Symmetry(kernel, symmetry) if symmetry else None
-        self.reduction = _reduction(kernel, reduced_to, symmetry=symmetry)
         self.limits = limits if limits is not None else SearchLimits()
         self.pool = WorkerPool(workers if workers is not None else cores())
         self.visited = Visited(
@@ -125,7 +119,7 @@ class Search:
             self.pool,
             front=front(kernel) if self.pool.workers > 1 else (0, 0),
         )
-        self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, self.reduction, chunk=chunk)
+        self._rounds = Rounds(kernel, self.visited, self.pool, self.symmetry, chunk=chunk)
         self.counters = self._rounds.counters
         self.totals = SearchCounters()
         self.interrupted = False
@@ -165,7 +159,7 @@ class Search:
         self.totals.generated = self.counters.stats[:, 0].copy()
         self.totals.out_of_bounds = self.counters.stats[:, 1].copy()
         self.totals.guards = self.counters.flags.copy()
-        return SearchResult(self.kernel, self.visited, self.totals, stopped, self.symmetry, self.reduction)
+        return SearchResult(self.kernel, self.visited, self.totals, stopped, self.symmetry)
 
     def _start(self) -> str:
         rows = self.kernel.initial_block()
@@ -227,11 +221,6 @@ class Search:
             return self._full()
         if self.counters.stats[:, 2].any():
             raise self._below_zero(totals.next_row, done.last)
-        if self.reduction is not None and self.counters.stats[:, 1].any():
-            raise ReductionError(
-                f"{self.kernel.instance.name}: a step leaves the bounds, and a reduced search might miss "
-                "what stays within them; widen the bounds, or search without reduction"
-            )
         for seen in done.seen:
             totals.step_hits[seen.claim] = Hit(seen.parent, seen.step, seen.target)
         totals.deadlocks += len(done.stuck)
@@ -293,21 +282,6 @@ def search(
     chunk: int | None = None,
     workers: int | None = None,
     symmetry: Sequence[str] = (),
-    reduced_to: Sequence[Property] | None = None,
 ) -> SearchResult:
     """Visit all states of an instance, breadth-first: see ``Search``."""
-    return Search(kernel, limits, chunk=chunk, workers=workers, symmetry=symmetry, reduced_to=reduced_to).run(
-        watch
-    )
-
-
-def _reduction(
-    kernel: Kernel, claims: Sequence[Property] | None, *, symmetry: Sequence[str]
-) -> Reduction | None:
-    if claims is None:
-        return None
-    if symmetry:
-        raise ReductionError(
-            f"{kernel.instance.name}: reduction and symmetry are not combined; take one of them"
-        )
-    return Reduction(kernel, claims)
+    return Search(kernel, limits, chunk=chunk, workers=workers, symmetry=symmetry).run(watch)

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from tidemark.models.native.codec import Block
 from tidemark.models.native.kernel import Kernel
-from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.table import Visited
 from tidemark.models.native.symmetry import Symmetry
 from tidemark.spec.language.spec import Property
@@ -59,7 +58,6 @@ class SearchResult:
     stopped: str
     symmetry: Symmetry | None = None
     """If given, the states are representatives: each stands for its orbit."""
-    reduction: Reduction | None = None
     """If given, only its claims and deadlocks are decided."""
 
     @property
@@ -116,8 +114,6 @@ class SearchResult:
         """Where an invariant or lemma was broken first, a transition invariant broken, a witness reached.
         Raises KeyError for a claim that this search does not decide.
         """
-        if self.reduction is not None and prop not in self.reduction.claims:
-            raise KeyError(f"{prop.id} is not decided by this search: it was reduced for other claims")
         for claims, hits in (
             (self.kernel.state_claims, self.totals.state_hits),
             (self.kernel.step_claims, self.totals.step_hits),

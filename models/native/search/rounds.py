@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tidemark.models.native.kernel import CHUNK, Buffers, Kernel
-from tidemark.models.native.reduction import Reduction
 from tidemark.models.native.search.merge import Merge
 from tidemark.models.native.search.table import Rows, Visited
 from tidemark.models.native.search.worker_pool import WorkerPool
@@ -112,12 +111,11 @@ class Rounds:
         visited: Visited,
         pool: WorkerPool,
         symmetry: Symmetry | None = None,
-        reduction: Reduction | None = None,
         *,
         chunk: int | None = None,
     ) -> None:
         self.kernel, self.visited, self.pool = kernel, visited, pool
-        self.symmetry, self.reduction = symmetry, reduction
+        self.symmetry = symmetry
         self.most = min(chunk_rows(kernel), chunk or CHUNK)
         self.least = LEAST_ROWS if chunk is None else self.most
         self.workers = [Worker(kernel) for _ in range(min(CHUNKS, pool.workers))]
@@ -200,8 +198,6 @@ class Rounds:
         count = self.kernel.run(self.visited.rows(*span), buffers)
         if self.symmetry is not None:
             self.symmetry.canonicalise(rows.flat, 0, count)
-        if self.reduction is not None:
-            count = self.reduction.reduce(rows, count, self.visited, span)
         part.count, part.counters = count, worker.counters()
         part.seen = self._seen(part.first, buffers)
         enabled = buffers.enabled[: part.last - part.first]

@@ -271,18 +271,6 @@ def test_a_deadlock_is_shown() -> None:
     assert [step.action for step in deadlock.counterexample.steps] == ["abort", "abort"]
 
 
-def test_reduction_decides_invariants_and_deadlocks_only() -> None:
-    instance = Instance("tests.protocols.loose:Waste", {"Room": 3, "Count": 3})
-    found = explore(instance, properties=["some_door_is_open"], reduce=True, deadlock=True)
-    by_name = {verdict.subject.property_id.rpartition(".")[2]: verdict for verdict in found}
-    assert by_name["some_door_is_open"].outcome is Outcome.REFUTED
-    assert by_name["deadlock"].outcome is Outcome.HOLDS
-    assert by_name["coverage"].outcome is Outcome.INCONCLUSIVE
-    assert "partial-order reduction" in by_name["deadlock"].bounds
-    with pytest.raises(UnsoundCombinationError, match="partial-order reduction cannot decide"):
-        explore(Instance(SMALL + "Lock", {"Process": 2}), reduce=True)
-
-
 @pytest.mark.parametrize(
     ("heard", "unheard"),
     [([True, True], None), ([True, False], 1), ([False, True], 0), ([True, True, False], 2)],

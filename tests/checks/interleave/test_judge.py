@@ -300,7 +300,6 @@ FLUSH_MANIFEST = next(str(path) for path in manifest_files() if path.parent.name
     ("entry", "reduction", "executions"),
     [
         ("tiny-every-order", "optimal", "39 executions"),
-        ("tiny-every-order", "source-sets", "39 executions"),
         ("tiny-sleep-sets", "none", "352 executions"),
         ("tiny-sleep-sets", "", "39 executions"),
     ],

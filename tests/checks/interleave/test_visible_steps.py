@@ -12,7 +12,7 @@ from tidemark.checks.verdicts.errors import UnsoundCombinationError
 from tidemark.models.simulation import Order, ProgramError, ProgramRef, Settings
 
 PROGRAMS = "tests.checks.interleave.programs:"
-REDUCED = (Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL)
+REDUCED = (Reduction.SLEEP_SETS, Reduction.OPTIMAL)
 
 
 @pytest.mark.parametrize("reduction", list(REDUCED))

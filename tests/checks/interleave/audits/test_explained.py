@@ -330,7 +330,7 @@ def test_what_is_under_way_and_what_is_stored_are_parts_of_a_state() -> None:
     assert one[-1] != two[-1]
 
 
-REDUCED = (Reduction.SLEEP_SETS, Reduction.SOURCE_SETS, Reduction.OPTIMAL)
+REDUCED = (Reduction.SLEEP_SETS, Reduction.OPTIMAL)
 
 
 class Shares(Program):

@@ -13,7 +13,6 @@ from tidemark.checks.interleave import (
     Optimal,
     Options,
     Reduction,
-    SourceSets,
     explore,
     explore_subtree,
 )
@@ -56,11 +55,10 @@ def test_a_regular_tree_is_known_from_its_first_leaf():
         (shared("lastzero", 3), partial(DepthFirst, reduction=False)),
         (shared("lastzero", 6), DepthFirst),
         (shared("lost_update", 4), DepthFirst),
-        (shared("lastzero", 6), SourceSets),
         (shared("lastzero", 6), Optimal),
         (ProgramRef.of(f"{PROGRAMS}calls", repeats=True, crashes=2, lost_replies=1), Optimal),
     ],
-    ids=["raw", "sleep-sets", "lost-update", "source-sets", "optimal", "faults"],
+    ids=["raw", "sleep-sets", "lost-update", "optimal", "faults"],
 )
 def test_half_way_the_estimate_is_right_within_a_factor_of_two(program, search):
     sizes = estimates(program, search)

@@ -1,4 +1,4 @@
-"""Source sets and wakeup trees run one execution of each trace, as sleep sets do; known numbers of them."""
+"""Wakeup trees run one execution of each trace, as sleep sets do; known numbers of them."""
 
 import pytest
 
@@ -18,11 +18,9 @@ from tidemark.models.simulation import Footprint, ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
 SLEEP = Options(classes=True)
-SOURCE = Options(reduction=Reduction.SOURCE_SETS, classes=True)
 OPTIMAL = Options(reduction=Reduction.OPTIMAL, classes=True)
 
-NAMES = {"sleep sets": SLEEP, "source sets": SOURCE, "wakeup trees": OPTIMAL}
-both = pytest.mark.parametrize("options", [SOURCE, OPTIMAL], ids=["source-sets", "optimal"])
+NAMES = {"sleep sets": SLEEP, "wakeup trees": OPTIMAL}
 
 ANYTHING = [
     0, 1, 3, 4, 5, 6, 8, 9, 16, 17, 20, 22, 24, 25, 27, 31, 33, 36, 39, 40, 41, 44, 45, 49, 51, 52,
@@ -76,24 +74,16 @@ def test_wakeup_trees_begin_nothing_in_vain(kind, size, classes):
     assert (statistics.executions, statistics.blocked) == (classes, 0)
 
 
-def test_source_sets_begin_some_executions_in_vain():
-    """What wakeup trees gain: 96 beside 144 here, and the share grows with the size."""
-    blocked = [explore(shared("lastzero", size), SOURCE).statistics.blocked for size in (4, 5, 6)]
-    assert blocked == [6, 26, 96]
-
-
-@both
 @pytest.mark.parametrize("seed", ANYTHING)
-def test_random_programs_have_the_same_traces_as_by_sleep_sets(seed, options):
+def test_random_programs_have_the_same_traces_as_by_sleep_sets(seed):
     program = anything(seed)
-    assert_same(explore(program, options), explore(program, SLEEP))
+    assert_same(explore(program, OPTIMAL), explore(program, SLEEP))
 
 
-@both
 @pytest.mark.parametrize("seed", MEMORY)
-def test_steps_may_touch_what_values_say(seed, options):
+def test_steps_may_touch_what_values_say(seed):
     program = memory(seed)
-    assert_same(explore(program, options), explore(program, SLEEP))
+    assert_same(explore(program, OPTIMAL), explore(program, SLEEP))
 
 
 FAULTY = [2, 3, 5, 11, 22, 43, 50, 64, 84, 91, 93, 169, 523]
@@ -101,50 +91,45 @@ FAULTY = [2, 3, 5, 11, 22, 43, 50, 64, 84, 91, 93, 169, 523]
 way when their sender crashes."""
 
 
-@both
 @pytest.mark.parametrize("seed", FAULTY)
-def test_random_faults_have_the_same_traces_as_by_sleep_sets(seed, options):
+def test_random_faults_have_the_same_traces_as_by_sleep_sets(seed):
     sleep = explore(faulty(seed), SLEEP)
     assert len(sleep.classes) > 1
-    assert_same(explore(faulty(seed), options), sleep)
+    assert_same(explore(faulty(seed), OPTIMAL), sleep)
 
 
 def test_wakeup_trees_begin_little_in_vain_where_faults_exclude_one_another():
     blocked = {
         name: sum(explore(faulty(seed), options).statistics.blocked for seed in FAULTY)
-        for name, options in (("sleep", SLEEP), ("source", SOURCE), ("optimal", OPTIMAL))
+        for name, options in (("sleep", SLEEP), ("optimal", OPTIMAL))
     }
-    assert blocked["optimal"] < blocked["source"] < blocked["sleep"]
+    assert blocked["optimal"] < blocked["sleep"]
 
 
-@both
 @pytest.mark.parametrize("arguments", [{"crashes": 1}, {"crashes": 2}, {"duplicates": 1, "delays": 1}])
-def test_faults_are_tried_wherever_sleep_sets_try_them(arguments, options):
+def test_faults_are_tried_wherever_sleep_sets_try_them(arguments):
     program = ProgramRef.of(f"{PROGRAMS}calls", repeats=True, **arguments)
-    assert explore(program, options).classes == explore(program, SLEEP).classes
+    assert explore(program, OPTIMAL).classes == explore(program, SLEEP).classes
 
 
-@both
 @pytest.mark.parametrize("order", ["fifo", "asyncio", "relaxed"])
-def test_finer_steps_are_reduced_as_well(order, options):
+def test_finer_steps_are_reduced_as_well(order):
     program = ProgramRef.of(f"{PROGRAMS}calls", repeats=True, drops=1, order=order)
-    assert_same(explore(program, options), explore(program, SLEEP))
+    assert_same(explore(program, OPTIMAL), explore(program, SLEEP))
 
 
-@both
 @pytest.mark.parametrize(("parts", "budget"), [(1, 1), (5, 3), (20, 10)])
-def test_parts_put_together_have_all_traces(parts, budget, options):
+def test_parts_put_together_have_all_traces(parts, budget):
     program = shared("lastzero", 4)
-    whole = in_rounds(program, parts=parts, budget=budget, options=options)
+    whole = in_rounds(program, parts=parts, budget=budget, options=OPTIMAL)
     assert len(whole.classes) == whole.statistics.executions == 28
     assert whole.finals == explore(program, SLEEP).finals
 
 
-@both
 @pytest.mark.parametrize("seed", [16, 22, 39, 55])
-def test_parts_of_random_programs_have_all_traces(seed, options):
+def test_parts_of_random_programs_have_all_traces(seed):
     program = anything(seed)
-    whole = in_rounds(program, parts=4, budget=3, options=options)
+    whole = in_rounds(program, parts=4, budget=3, options=OPTIMAL)
     assert whole.classes == explore(program, SLEEP).classes
     assert len(whole.classes) == whole.statistics.executions
 
