@@ -152,3 +152,28 @@ class Calls(Program):
 
 def calls(repeats: bool = False, order: str = "atomic", **faults: int) -> Program:
     return Calls(faults=FaultBudget(**faults), repeats=repeats, order=Order(order))
+
+
+class Chosen(Program):
+    """A client sends one of two numbers: until it arrives only the message tells which one."""
+
+    def build(self, world: World) -> None:
+        self.got = -1
+
+        async def server(process: Process) -> None:
+            async def put(number: int) -> None:
+                self.got = number
+
+            process.serve("put", put)
+
+        async def client(process: Process) -> None:
+            process.post("server", "put", await process.choose(2, "number"))
+
+        world.process("server", server, daemon=True)
+        world.process("client", client)
+
+    def declared(self) -> object:
+        return self.got
+
+    def final(self) -> object:
+        return self.got
