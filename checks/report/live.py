@@ -16,6 +16,7 @@ from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import Progress
 from tidemark.checks.verdicts.result import Unjudged
 from tidemark.checks.verdicts.verdict import Aspect, Judgement
+from tidemark.models.manifest import is_on_spark
 
 _LONG = 52
 _QUIET_S = 15.0
@@ -27,9 +28,9 @@ def live(console: Console) -> PlainLive | BarLive:
     return BarLive(console) if console.is_terminal else PlainLive(console)
 
 
-def task_line(found: Sequence[Judgement], *, seconds: float) -> str:
-    """What came out of one task, for example ``10 hold, 2 refuted as expected · 1,234 states · 0.4 s``.
-    A task that was not judged again says since when instead.
+def task_line(task: Task, found: Sequence[Judgement], *, seconds: float) -> str:
+    """What came out of a task, for example ``10 hold, 2 refuted as expected · 1,234 states · 0.4 s``, and
+    whether Spark's tasks did the work. A task that was not judged again says since when instead.
     """
     claims = [j for j in found if j.verdict.subject.aspect is not Aspect.PIN]
     counts: dict[str, int] = {}
@@ -43,6 +44,7 @@ def task_line(found: Sequence[Judgement], *, seconds: float) -> str:
     size = _size(claims)
     taken = found[0].taken_over if found else ""
     time = f"taken over from {taken[:10]}" if taken else duration(seconds)
+    time += " on Spark" if is_on_spark(task.entry) and not taken else ""
     return " · ".join(part for part in (", ".join(parts), size, time) if part)
 
 
@@ -87,7 +89,7 @@ class PlainLive:
     def judged(self, task: Task, found: Sequence[Judgement], *, seconds: float) -> None:
         """One line with the result."""
         self._done += 1
-        self._print(_sign(found), task.name, task_line(found, seconds=seconds))
+        self._print(_sign(found), task.name, task_line(task, found, seconds=seconds))
 
     def unjudged(self, task: Task, why: Unjudged) -> None:
         """One line with the reason."""
@@ -147,7 +149,7 @@ class BarLive:
         good = all(j.ok for j in found)
         line = Text(_sign(found), style="green" if good else "bold red")
         line.append(f"{task.name:<{self._width}} ", style="default")
-        line.append(task_line(found, seconds=seconds), style="dim")
+        line.append(task_line(task, found, seconds=seconds), style="dim")
         self._close(task, line)
 
     def unjudged(self, task: Task, why: Unjudged) -> None:

@@ -16,7 +16,7 @@ from tidemark.checks.report.console import show_result
 from tidemark.checks.report.files import VERDICTS, read_result, to_json, to_junit, write_files
 from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.report.html import page, pages
-from tidemark.checks.report.live import BarLive, Pace, PlainLive, live, progress_text
+from tidemark.checks.report.live import BarLive, Pace, PlainLive, live, progress_text, task_line
 from tidemark.checks.report.matrix import Cell, Row, amount, brief, duration, matrix, total_amount
 from tidemark.checks.verdicts.commands import PARTIAL
 from tidemark.checks.verdicts.errors import MissingToolError
@@ -32,7 +32,7 @@ from tidemark.checks.verdicts.verdict import (
     inconclusive,
     refuted,
 )
-from tidemark.models.manifest import Tier
+from tidemark.models.manifest import Tier, is_on_spark, load, manifest_files
 
 
 def red(tmp_path):
@@ -395,3 +395,10 @@ def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
     others = {one.name: one.text() for one in pages(after)}
     assert f'<details id="{link[2]}"' in others[link[1]]
     assert "docs/sources.md#hazard-53" in text
+
+
+def test_a_line_says_that_the_tasks_of_spark_did_the_work():
+    tasks = plan([load(path) for path in manifest_files() if path.parent.name == "ids"], tier=Tier.FULL)
+    lines = [task_line(task, (), seconds=2.0) for task in tasks if is_on_spark(task.entry)]
+    assert lines and all(line == "2.0 s on Spark" for line in lines)
+    assert task_line(tasks[0], (), seconds=2.0) == "2.0 s"
