@@ -400,5 +400,6 @@ def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
 def test_a_line_says_that_the_tasks_of_spark_did_the_work():
     tasks = plan([load(path) for path in manifest_files() if path.parent.name == "ids"], tier=Tier.FULL)
     lines = [task_line(task, (), seconds=2.0) for task in tasks if is_on_spark(task.entry)]
-    assert lines and all(line == "2.0 s on Spark" for line in lines)
+    assert lines
+    assert all(line == "2.0 s on Spark" for line in lines)
     assert task_line(tasks[0], (), seconds=2.0) == "2.0 s"
