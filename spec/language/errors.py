@@ -19,15 +19,20 @@ _LIBRARY = tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in ("stdl
 class SpecError(Exception):
     """A protocol text that has no meaning.
 
-    ``place`` is ``file:line`` (file name only) in the protocol's own source, ``remedy`` says what to write
-    instead.
+    ``place`` is ``file:line`` (file name only) in the protocol's own source, empty if the error is not in it;
+    ``remedy`` says what to write instead.
     """
 
     def __init__(self, message: str, *, remedy: str, place: str | None = None) -> None:
         self.problem = message
         self.remedy = remedy
         self.place = place if place is not None else caller_place()
-        super().__init__(f"{self.place}: {message}. {remedy}")
+        super().__init__(f"{self.text}. {remedy}")
+
+    @property
+    def text(self) -> str:
+        """The problem, behind its place."""
+        return f"{self.place}: {self.problem}" if self.place else self.problem
 
 
 _BARE = re.compile(
