@@ -28,14 +28,16 @@ def main() -> int:
     verdicts = verdicts_of(BUILD)
     site, work = BUILD / "site", BUILD / "site-pages"
     stage(work, verdicts)
-    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(site)]
     # What MkDocs says of its next version is no matter of who builds this one.
     environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
-    status = subprocess.run(
-        [*command, "-f", str(work / "mkdocs.yml")], check=False, env=environment
-    ).returncode
-    if status:
-        return status
+    done = subprocess.run(
+        [*command, "--config-file", str(work / "mkdocs.yml")],
+        check=False, env=environment, capture_output=True, text=True,
+    )  # fmt: skip
+    if done.returncode:
+        print(done.stdout, done.stderr, sep="\n")
+        return done.returncode
     wrong = list(problems(site))
     print(*wrong, sep="\n", end="\n" if wrong else "")
     runs = sum(text.count('<svg class="trace"') for text in map(Path.read_text, site.glob("gallery-*.html")))

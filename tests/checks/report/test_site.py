@@ -36,7 +36,7 @@ def test_every_document_is_a_page_and_listed(pages: Path) -> None:
     found = {path.relative_to(pages).as_posix() for path in pages.rglob("*.md")}
     assert {*DOCUMENTS, "FINDINGS.md"} <= found
     settings = (pages.parent / "mkdocs.yml").read_text()
-    assert {name for name in re.findall(r'"([^"]+\.md)"', settings.partition("nav: ")[2])} == found
+    assert set(re.findall(r'"([^"]+\.md)"', settings.partition("nav: ")[2])) == found
     assert (pages.parent / "python/tidemark/spec/language/__init__.py").is_file()
 
 
@@ -111,8 +111,5 @@ def test_a_reader_finds_a_word(tmp_path: Path) -> None:
         address = f"http://127.0.0.1:{server.server_port}/asking.html?q=watermark"
         seen = finished([*command, f"--user-data-dir={tmp_path}", address], seconds=120).stdout
         server.shutdown()
-    (count,) = re.findall(r"(\d+) matching documents", seen)
-    assert int(count) > 5
-    assert (
-        re.search(r'href="[^"]*/docs/time\.html[^"]*" class="md-search-result__link"', seen) or int(count) > 5
-    )
+    found = re.findall(r'href="[^"]*/([\w/-]+\.html)[^"]*" class="md-search-result__link"', seen)
+    assert "gallery-timetick.html" in found
