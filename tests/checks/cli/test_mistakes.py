@@ -358,6 +358,53 @@ def test_a_library_that_turns_an_interrupt_into_something_else():
     assert done.returncode == ExitCode.STOPPED, done.stderr
 
 
+STOPS = {
+    "in a finaliser": """
+class Held:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.01)
+def command():
+    held = Held()
+    del held
+    time.sleep(600)
+""",
+    "after the last line": """
+def command():
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+    return 0
+""",
+    "with a pool at work": """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+def command():
+    pool = ProcessPoolExecutor(2, mp_context=get_context('spawn'))
+    work = [pool.submit(time.sleep, 600) for _ in range(4)]
+    while not any(one.running() for one in work):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGINT)
+    time.sleep(600)
+""",
+}
+"""By moment of an interrupt: a command."""
+
+
+@pytest.mark.parametrize("moment", STOPS)
+def test_an_interrupt_is_neither_lost_nor_told_twice(moment):
+    program = (
+        "import atexit, os, signal, sys, time\nfrom tidemark.checks import __main__ as entry\n"
+        f"import tidemark.checks.cli.app as app\n{STOPS[moment]}"
+        "app.application.command(name='wait')(command)\nsys.argv = ['tidemark', 'wait']\nentry.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    ended = ExitCode.AS_EXPECTED if moment == "after the last line" else ExitCode.STOPPED
+    assert done.returncode == ended, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "ignored" not in done.stderr
+
+
 def test_an_unknown_name_among_hundreds_gets_the_nearest():
     names = [f"{judge}/{name}" for judge in ("explore", "prove") for name in ("tiny", *map(str, range(100)))]
     remedy = known_names("tini", names)
