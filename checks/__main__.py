@@ -57,10 +57,10 @@ _asked: list[int] = []
 
 def _unraisable(what: Any) -> None:
     """An interrupt in a finaliser would be printed and forgotten: it comes again, in a moment."""
-    if not isinstance(what.exc_value, KeyboardInterrupt):
+    if not (_asked and isinstance(what.exc_value, KeyboardInterrupt)):
         sys.__unraisablehook__(what)
     else:
-        threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGINT)).start()
+        threading.Timer(_AGAIN_S, os.kill, (os.getpid(), _asked[-1])).start()
 
 
 def _interrupt(number: int, _frame: object) -> None:

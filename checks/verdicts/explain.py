@@ -62,7 +62,7 @@ def explain(error: Exception | SystemExit) -> Explained:
         code = ExitCode.VACUOUS_OR_UNPINNED if isinstance(error, PinError) else ExitCode.BAD_INPUT
         return Explained(code, str(error), error.remedy)
     if isinstance(error, SpecError):
-        return Explained(ExitCode.BAD_INPUT, error.text, error.remedy)
+        return Explained(ExitCode.BAD_INPUT, error.text + error.excerpt, error.remedy)
     if isinstance(error, BadInstance):
         return Explained(ExitCode.BAD_INPUT, str(error), "correct the bounds or constants")
     if isinstance(error, ProgramError):

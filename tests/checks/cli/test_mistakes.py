@@ -137,7 +137,7 @@ def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
         ("expect", "kinds = []\nexpect", "has no claim that interpreted decides (`kinds`)"),
         ('every = "holds"', '"doors.all_shut" = "refuted"', 'write  refuted = ["doors.all_shut"]'),
         ('["interpreted"]', "[]", "engines is empty"),
-        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one': "),
+        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one' is no bound"),
         ("instance.tiny", 'instance."Ti ny"', "small letters, digits and hyphens"),
     ],
 )
@@ -362,7 +362,7 @@ STOPS = {
     "in a finaliser": """
 class Held:
     def __del__(self):
-        os.kill(os.getpid(), signal.SIGINT)
+        os.kill(os.getpid(), signal.SIGTERM)
         time.sleep(0.01)
 def command():
     held = Held()
@@ -382,7 +382,7 @@ def command():
     work = [pool.submit(time.sleep, 600) for _ in range(4)]
     while not any(one.running() for one in work):
         time.sleep(0.01)
-    os.kill(os.getpid(), signal.SIGINT)
+    os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(600)
 """,
 }
