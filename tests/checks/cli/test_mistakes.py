@@ -358,6 +358,29 @@ def test_a_library_that_turns_an_interrupt_into_something_else():
     assert done.returncode == ExitCode.STOPPED, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ('s.pushed = s.is_opn["ü"]', "s.is_opn"),
+        ("s.pushed = s.pushed + undefined", "undefined"),
+        ("s.pushed = s.pushed )", ")"),
+    ],
+)
+def test_the_part_of_the_line_that_is_meant_is_marked(line, marked, tmp_path, monkeypatch, capsys):
+    name, _ = folder_with(tmp_path, line=line)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cli.run(["explore", f"{name}:Doors"]) == ExitCode.BAD_INPUT
+    _, text, mark, *_ = capsys.readouterr().err.splitlines()
+    assert text == f"    {line}"
+    assert mark.strip() == "^" * len(marked)
+    assert text[mark.index("^") :].startswith(marked)
+
+
+def test_a_protocol_that_is_not_there_is_named_without_our_words(capsys):
+    assert cli.run(["explore", "no_such_module:Doors"]) == ExitCode.BAD_INPUT
+    assert capsys.readouterr().err.startswith("tidemark: no protocol 'no_such_module:Doors'")
+
+
 STOPS = {
     "in a finaliser": """
 class Held:
