@@ -36,14 +36,12 @@ def dist(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the packages that are installed here, and nothing of Tidemark."""
     folder = tmp_path_factory.mktemp("environment")
-    venv.create(folder / "venv", with_pip=False)
-    (folder / "packages").mkdir()
+    venv.create(folder, with_pip=False)
+    (inner,) = folder.glob("lib/python*/site-packages")
     for path in Path(sysconfig.get_path("purelib")).iterdir():
         if "tidemark" not in path.name:
-            (folder / "packages" / path.name).symlink_to(path)
-    (inner,) = (folder / "venv").glob("lib/python*/site-packages")
-    (inner / "packages.pth").write_text(f"{folder / 'packages'}\n")
-    return folder / "venv" / "bin" / "python"
+            (inner / path.name).symlink_to(path)
+    return folder / "bin" / "python"
 
 
 def install(python: Path, *wheels: str) -> None:
