@@ -1,6 +1,6 @@
 # One word per job. Needs make and Python >= 3.11; everything else is built into .venv by the first job.
 .DEFAULT_GOAL := help
-.PHONY: help verify test etcd milvus go browser cross-check bench size report check doctor format lock clean distclean FORCE
+.PHONY: help verify test etcd milvus go browser cross-check bench size wheels docs report check doctor format lock clean distclean FORCE
 
 # An environment that was moved, or whose Python went away, is built again.
 READY := .venv/.ready
@@ -44,6 +44,12 @@ bench: $(READY) ## measure rates and memory, as ratios within one run; the table
 size: $(READY) ## count lines by room and by protocol, and what binds a protocol to the judges
 	@.venv/bin/python -m tidemark.bench.size
 
+wheels: $(READY) ## build the distributions into build/dist: tidemark, and tidemark-milvus with the protocols
+	@sh checks/environment/wheels.sh
+
+docs: .venv/.ready-docs ## build these documents as a site, build/site, with the findings and the reference; check it
+	@.venv/bin/python -m tidemark.checks.report.site
+
 report: $(READY) ## write build/report/index.html from the last verdicts
 	@.venv/bin/tidemark report $(ARGS)
 
@@ -75,5 +81,9 @@ $(READY): requirements/build.lock requirements/run.lock pyproject.toml checks/en
 
 .venv/.ready-check: $(READY) requirements/check.lock
 	@sh checks/environment/bootstrap.sh check
+
+.venv/.ready-docs: $(READY) requirements/docs.lock
+	@.venv/bin/python -m pip install --quiet --require-hashes --requirement requirements/docs.lock
+	@touch $@
 
 FORCE:

@@ -1,9 +1,13 @@
 """The command ``tidemark``, also as ``python -m tidemark.checks``: nothing that it started outlives it."""
 
 import gc
+import os
 import signal
 import sys
+import threading
+import time
 from contextlib import suppress
+from typing import Any
 
 STOPPED = 7
 """``ExitCode.STOPPED``, which is not yet loaded when the first second is interrupted."""
@@ -14,6 +18,9 @@ _INTERNAL_ERROR = 70
 _COLLECT_AFTER = 100_000
 """New objects after which unreachable cycles are looked for. Manifests, trees, verdicts hardly have any."""
 
+_AGAIN_S = 0.05
+"""After this time a stop that was lost is asked for again."""
+
 _GRACE_S = 3.0
 """What a process that we started gets to end by itself."""
 
@@ -23,6 +30,7 @@ def main() -> None:
     status = STOPPED
     gc.set_threshold(_COLLECT_AFTER, 20, 20)
     try:
+        sys.unraisablehook = _unraisable
         signal.signal(signal.SIGTERM, _interrupt)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else it is to be ignored
             signal.signal(signal.SIGINT, _interrupt)
@@ -35,6 +43,7 @@ def main() -> None:
         if not _asked:
             raise
     finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is said: the status is that of what was done
         if status == _INTERNAL_ERROR and _asked:
             status = STOPPED  # a library that was interrupted while it was loaded says something else
         if status == STOPPED:
@@ -44,6 +53,14 @@ def main() -> None:
 
 _asked: list[int] = []
 """Signals that asked this process to stop."""
+
+
+def _unraisable(what: Any) -> None:
+    """An interrupt in a finaliser would be printed and forgotten: it comes again, in a moment."""
+    if not (_asked and isinstance(what.exc_value, KeyboardInterrupt)):
+        sys.__unraisablehook__(what)
+    else:
+        threading.Timer(_AGAIN_S, os.kill, (os.getpid(), _asked[-1])).start()
 
 
 def _interrupt(number: int, _frame: object) -> None:
@@ -57,12 +74,24 @@ def _end_children() -> None:
         signal.signal(number, signal.SIG_IGN)
     import psutil
 
+    def runs(child: psutil.Process) -> bool:
+        # Its status is not collected: a pool whose process is collected elsewhere waits for it for ever.
+        with suppress(psutil.Error):
+            return child.is_running() and child.status() != psutil.STATUS_ZOMBIE
+        return False
+
+    # It has no work, takes no signal, and ends with us; without it the pools' locks are complained about.
+    tracker = getattr(sys.modules.get("multiprocessing.resource_tracker"), "_resource_tracker", None)
     with suppress(psutil.Error):
-        started = psutil.Process().children(recursive=True)
+        every = psutil.Process().children(recursive=True)
+        started = [child for child in every if child.pid != getattr(tracker, "_pid", None)]
         for child in started:
             with suppress(psutil.Error):
                 child.terminate()
-        for child in psutil.wait_procs(started, timeout=_GRACE_S)[1]:
+        until = time.monotonic() + _GRACE_S
+        while time.monotonic() < until and any(map(runs, started)):
+            time.sleep(0.02)
+        for child in filter(runs, started):
             with suppress(psutil.Error):
                 child.kill()
 

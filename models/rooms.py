@@ -12,7 +12,10 @@ ROOMS = ("spec", "impl", "models", "checks")
 PACKAGE = "tidemark"
 
 PROTOCOLS = ROOT / "models" / "protocols"
-"""The suite's own protocols, each in a folder with its manifest."""
+"""The suite's own protocols, each in a folder with its manifest. There is none without `tidemark-milvus`."""
+
+INSTALL_PROTOCOLS = "install the wheel tidemark_milvus of this version, which  make wheels  in a clone builds"
+"""What to do where the suite's own protocols are not installed."""
 
 
 def files(*, suffixes: frozenset[str]) -> Iterator[Path]:

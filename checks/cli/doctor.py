@@ -83,8 +83,8 @@ def examine(*, build: Path = Path("build"), java: Callable[[], Java] = find_java
         cores_finding(psutil.cpu_count() or 1),
         memory_finding(psutil.virtual_memory().available),
         build_finding(build),
-        *tool_findings(find_tool),
-        server_finding(find_package),
+        *(tool_findings(find_tool) if clone else ()),
+        *((server_finding(find_package),) if clone else ()),
     ]
 
 

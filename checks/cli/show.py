@@ -32,6 +32,7 @@ from tidemark.models.manifest import (
     manifest_files,
 )
 from tidemark.models.manifest.about import shown_path
+from tidemark.models.rooms import PROTOCOLS
 
 _FOUND = 12
 """So many findings are listed that have some words."""
@@ -39,6 +40,9 @@ _LONG = 500
 """Columns of a file that takes a tree: its lines are not to be cut."""
 
 _ONE_OF_THEM = "`tidemark show findings ID` prints one of them, with its runs."
+
+_WITHOUT_SUITE = not PROTOCOLS.is_dir()
+"""Commands about the suite's own protocols are listed where these are installed."""
 
 group = typer.Typer(name="show", invoke_without_command=True)
 
@@ -145,7 +149,7 @@ def liveness(
     return ExitCode.AS_EXPECTED.value
 
 
-@group.command()
+@group.command(hidden=_WITHOUT_SUITE)
 def findings(
     words: Annotated[
         list[str] | None, typer.Argument(help="Id of one finding, or words to look for; else the index.")
@@ -233,7 +237,7 @@ def _search(text: str) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
-@group.command()
+@group.command(hidden=_WITHOUT_SUITE)
 def sources(*, manifest: ManifestOption = None) -> int:
     """Print the findings and mutants on each seed, hazard and bug (docs/sources.md)."""
     from tidemark.checks.report.findings import sources_text
@@ -258,7 +262,7 @@ def figures(
     return of_protocols(result, known, names).exit_code.value
 
 
-@group.command()
+@group.command(hidden=_WITHOUT_SUITE)
 def actions(
     protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
 ) -> int:
@@ -270,7 +274,7 @@ def actions(
     return ExitCode.AS_EXPECTED.value
 
 
-@group.command()
+@group.command(hidden=_WITHOUT_SUITE)
 def places(*, manifest: ManifestOption = None) -> int:
     """Print how many mutants rules make from which files of the implementation, and what sees them."""
     from tidemark.checks.report.places import places_text
@@ -279,7 +283,7 @@ def places(*, manifest: ManifestOption = None) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
-@group.command()
+@group.command(hidden=_WITHOUT_SUITE)
 def origins(
     protocol: Annotated[str, typer.Argument(help="Name of one protocol; all if left out.")] = "",
     *,

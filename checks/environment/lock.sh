@@ -21,7 +21,9 @@ compile --output-file requirements/run.lock --extra all --extra test pyproject.t
 awk '/^tidemark/ { own = 1; next } own && /^ / { next }
 /^# (WARNING: pip install will|Consider using a hashable)/ { next } { own = 0; print }' requirements/run.lock > build/run.lock
 mv build/run.lock requirements/run.lock
-compile --output-file requirements/check.lock requirements/check.in
+for name in check docs; do
+    compile --output-file "requirements/$name.lock" "requirements/$name.in"
+done
 for name in requirements/milvus*.in; do
     compile --output-file "${name%.in}.lock" "$name"
 done

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError, known_names
+from tidemark.models.rooms import ROOT
 
 DEFAULT_VERSION = "2.3.5"
 CLIENT = "tidemark.checks.observe.inside.client"
@@ -59,6 +60,8 @@ def find_package(version: str = DEFAULT_VERSION, *, within: Path | None = None) 
     if version not in versions or "clients" not in ready or not python.exists():
         raise MissingToolError(
             f"the server Milvus {version} is not in {folder}; there: {', '.join(sorted(ready)) or 'nothing'}",
-            remedy=f"make milvus VERSION={version}   (it says why where it cannot be had)",
+            remedy=f"make milvus VERSION={version}   (it says why where it cannot be had)"
+            if (ROOT / "Makefile").is_file()
+            else f"run  make milvus VERSION={version}  in a clone of Tidemark, and observe from there",
         )
     return Package(version=version, folder=folder / version, python=python)

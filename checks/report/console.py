@@ -13,6 +13,7 @@ from tidemark.checks.report.forms.bundle import FOLDER, bundle_id, headline
 from tidemark.checks.report.forms.fitting import fit, groups
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.matrix import Cell, Failure, Matrix, Row, brief, duration, failures, matrix
+from tidemark.checks.report.page.rows import has_expected_run
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, Unjudged
 from tidemark.checks.verdicts.verdict import Aspect
@@ -59,7 +60,9 @@ def show_result(result: RunResult, console: Console, *, build: Path, files: list
     for failure in distinct[:_SHOWN]:
         _failure(failure, console, result, build=build)
     _rest(distinct[_SHOWN:], console)
-    _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}", style="dim")
+    expected = sum(map(has_expected_run, result.judgements))
+    runs = f"; {(build / FOLDER).as_posix()} has {expected} runs that are expected" * bool(expected)
+    _say(console, f"\nfiles: {', '.join(path.as_posix() for path in files)}{runs}", style="dim")
     if result.taken_over:
         _say(console, f"{result.taken_over_line()} (--fresh judges everything)", style="dim")
     for remark in result.remarks:

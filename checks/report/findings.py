@@ -121,6 +121,16 @@ class Book:
             )
         return outcome
 
+    def shown(self, finding: Finding) -> list[Evidence]:
+        """The evidence whose counterexample is shown: as the finding says, else the first that a search
+        refutes.
+        """
+        searched = [
+            one for one in finding.evidence if self._elsewhere(self._entry(finding, one.entry)) is None
+        ]
+        refuted = [one for one in searched if self.expected(finding, one) is Expected.REFUTED]
+        return [one for one in searched if one.shown] or refuted[:1]
+
     def section(
         self, finding: Finding, *, kept: _Verdicts = MappingProxyType({}), say: Callable[[str], object] = str
     ) -> Iterator[str]:
@@ -130,14 +140,13 @@ class Book:
         """
         yield f"## {finding.title}"
         yield ""
-        yield f"`{finding.id}` · {_linked(finding.source)}"
+        yield f"`{finding.id}` · {linked(finding.source)}"
         yield ""
         yield fill(finding.text, _WIDTH)
         yield ""
         for evidence in finding.evidence:
             self.expected(finding, evidence)
-        judged, shown = self._judged(finding, kept, say), list[tuple[Evidence, Verdict]]()
-        chosen = any(evidence.shown for evidence in finding.evidence)
+        judged = self._judged(finding, kept, say)
         for evidence in finding.evidence:
             entry = self._entry(finding, evidence.entry)
             elsewhere = self._elsewhere(entry)
@@ -151,10 +160,8 @@ class Book:
             assert not isinstance(entry, ProofEntry)
             verdict = judged[evidence.entry, evidence.claim]
             yield f"- `{evidence.claim}`: {_words(verdict, entry)}{frame}"
-            by_rule = not chosen and not shown and verdict.outcome is Outcome.REFUTED
-            if evidence.shown or by_rule:
-                shown.append((evidence, verdict))
-        for evidence, verdict in shown:
+        for evidence in self.shown(finding):
+            verdict = judged[evidence.entry, evidence.claim]
             if verdict.counterexample is None:
                 raise BadInputError(
                     f"the finding {finding.id!r}: {evidence.entry!r} is expected to be refuted, and is not",
@@ -187,7 +194,7 @@ class Book:
         return Instance(protocol, host.bounds, host.constants, entry.name)
 
 
-def _linked(source: str) -> str:
+def linked(source: str) -> str:
     """A ``source`` text in Markdown, with a link from each label to the page that explains it."""
     catalogue = repository_catalogue()
     found = (
@@ -268,7 +275,7 @@ def _source_lines(every: Sequence[Book]) -> Iterator[str]:
     yield from ["| source | findings | mutants that are killed |", "| --- | --- | --- |"]
     for label in sorted({*found, *mutants}, key=lambda label: label.key):
         decided, killed = ", ".join(found.get(label, [])), ", ".join(mutants.get(label, []))
-        yield f"| {_linked(label.text)} | {decided} | {killed} |"
+        yield f"| {linked(label.text)} | {decided} | {killed} |"
 
 
 def _indexed(source: str) -> tuple[Label, ...]:

@@ -15,7 +15,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
 from tidemark.checks.report.forms.diagram import svg
-from tidemark.checks.report.forms.trace_text import start_text
+from tidemark.checks.report.forms.trace_text import start_text, trace_text
 from tidemark.checks.report.matrix import Failure, amount, duration, failures, matrix
 from tidemark.checks.report.page.rows import (
     KINDS,
@@ -190,6 +190,7 @@ def _shown(one: Judgement, result: RunResult) -> dict[str, Any]:
         "sources": result.sources_of(verdict.subject),
         "replay": one.replay,
         "start": start_text(trace) if trace else [],
+        "text": "",
         "svg": svg(trace) if trace else "",
         "data": run_data(trace) if trace and trace.steps and trace.initial else None,
         "steps": len(trace.steps) if trace else 0,
@@ -200,7 +201,9 @@ def _shown(one: Judgement, result: RunResult) -> dict[str, Any]:
 
 def _failure(failure: Failure, result: RunResult, links: Links) -> dict[str, Any]:
     name = failure.lead.verdict.subject.property_id
+    trace = failure.lead.verdict.counterexample
     return _shown(failure.lead, result) | {
+        "text": trace_text(trace) if trace else "",  # where a phone has no room for the picture
         "kind": KINDS.get(result.kinds.get(name, ""), ""),
         "words": result.descriptions.get(name, ""),
         "link": links.source(name),

@@ -18,7 +18,7 @@ from typing import cast
 from urllib.parse import unquote, urlsplit
 
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.rooms import PACKAGE, ROOT
+from tidemark.models.rooms import INSTALL_PROTOCOLS, PACKAGE, PROTOCOLS, ROOT
 
 NOT_PARTS = frozenset({"all", "test"})
 """Extras that no part of the code asks for by itself."""
@@ -144,8 +144,17 @@ class MissingToolError(CheckError):
     exit_code = ExitCode.MISSING_TOOL
 
 
+def lacks_protocols(error: ModuleNotFoundError) -> bool:
+    """Whether what could not be imported is a part of the suite's own protocols, which are not installed."""
+    return (error.name or "").startswith(f"{PACKAGE}.") and not PROTOCOLS.is_dir()
+
+
 def missing_package(what: str, error: ModuleNotFoundError) -> MissingToolError:
     """The error for something that cannot be loaded, because a Python package is not installed."""
+    if lacks_protocols(error):
+        return MissingToolError(
+            f"{what} needs the protocols of Milvus: there is no {error.name}", remedy=INSTALL_PROTOCOLS
+        )
     extra = extra_for(error)
     install = f"run  {install_command(extra)}  or, in a clone,  make doctor" if extra else "run  make doctor"
     return MissingToolError(

@@ -8,7 +8,7 @@ Tidemark itself.
 import errno
 from typing import NamedTuple
 
-from tidemark.checks.verdicts.errors import CheckError, extra_for, missing_package
+from tidemark.checks.verdicts.errors import CheckError, extra_for, lacks_protocols, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
 from tidemark.models.judged import judged_place
@@ -43,7 +43,7 @@ def _missing_extra(error: BaseException) -> ModuleNotFoundError | None:
     """That a package of an extra is not there, however that was reported."""
     seen: BaseException | None = error
     while seen is not None and not isinstance(seen, CheckError):
-        if isinstance(seen, ModuleNotFoundError) and extra_for(seen):
+        if isinstance(seen, ModuleNotFoundError) and (extra_for(seen) or lacks_protocols(seen)):
             return seen
         seen = seen.__cause__
     return None
@@ -62,7 +62,7 @@ def explain(error: Exception | SystemExit) -> Explained:
         code = ExitCode.VACUOUS_OR_UNPINNED if isinstance(error, PinError) else ExitCode.BAD_INPUT
         return Explained(code, str(error), error.remedy)
     if isinstance(error, SpecError):
-        return Explained(ExitCode.BAD_INPUT, f"{error.place}: {error.problem}", error.remedy)
+        return Explained(ExitCode.BAD_INPUT, error.text + error.excerpt, error.remedy)
     if isinstance(error, BadInstance):
         return Explained(ExitCode.BAD_INPUT, str(error), "correct the bounds or constants")
     if isinstance(error, ProgramError):

@@ -335,6 +335,9 @@ def _schema_error(data: dict[str, object], error: ValidationError, *, file: str)
 def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
     """What is wrong, and what to do about it."""
     where = _readable_place(data, error["loc"])
+    if "bounds" in error["loc"][:-1]:
+        where = _readable_place(data, error["loc"][: error["loc"].index("bounds") + 2])
+        return f"{where} = {error.get('input')!r} is no bound", "write a whole number, or [LOW, HIGH]"
     key = str(error["loc"][-1]) if error["loc"] else ""
     if error["type"] == "missing":
         return f"{where} is missing", f"add the key {key!r}"

@@ -14,6 +14,7 @@ from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
 from tidemark.models.manifest.strict import Strict
+from tidemark.models.rooms import INSTALL_PROTOCOLS
 
 SUITE = Path("suite")
 """Given in place of a file: the manifests of the suite's own protocols."""
@@ -30,6 +31,8 @@ def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
     """The given manifest files, else those of the project in which this process works; each once. Raises
     ManifestError if there is none, or the project's table is wrong.
     """
+    if SUITE in given and not manifest_files():
+        raise ManifestError("the protocols of Milvus are not installed", file=SUITE, remedy=INSTALL_PROTOCOLS)
     files = [path for one in given for path in (manifest_files() if one == SUITE else (one,))]
     found = files or project_manifests(Path.cwd())
     if not found:
@@ -37,8 +40,9 @@ def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
             "no manifest is found: none is given, and no pyproject.toml here or above names one",
             file=Path.cwd(),
             remedy="give it with  --manifest FILE , or write to pyproject.toml  [tool.tidemark]  "
-            f'manifests = ["specs/*.toml"] ;  tidemark init  writes a first one;  --manifest {SUITE}  '
-            "judges Tidemark's own protocols",
+            'manifests = ["specs/*.toml"] ;  tidemark init  writes a first one'
+            + f";  --manifest {SUITE}  judges Tidemark's own protocols"
+            * bool(manifest_files()),
         )
     return tuple({path.resolve(): path for path in reversed(found)}.values())[::-1]
 

@@ -8,6 +8,7 @@ import sys
 import sysconfig
 import traceback
 from collections.abc import Callable
+from itertools import islice
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -19,15 +20,22 @@ _LIBRARY = tuple(str(Path(sysconfig.get_path(name))) + os.sep for name in ("stdl
 class SpecError(Exception):
     """A protocol text that has no meaning.
 
-    ``place`` is ``file:line`` (file name only) in the protocol's own source, ``remedy`` says what to write
-    instead.
+    ``place`` is ``file:line`` (file name only) in the protocol's own source, empty if the error is not in it;
+    ``remedy`` says what to write instead.
     """
 
     def __init__(self, message: str, *, remedy: str, place: str | None = None) -> None:
         self.problem = message
         self.remedy = remedy
         self.place = place if place is not None else caller_place()
-        super().__init__(f"{self.place}: {message}. {remedy}")
+        self.excerpt = _caller_excerpt() if place is None else ""
+        """The line with a mark below the part that is meant, each on a line of its own; empty without one."""
+        super().__init__(f"{self.text}. {remedy}")
+
+    @property
+    def text(self) -> str:
+        """The problem, behind its place."""
+        return f"{self.place}: {self.problem}" if self.place else self.problem
 
 
 _BARE = re.compile(
@@ -45,6 +53,7 @@ class AuthorError(SpecError):
         bare = _BARE.match(text)
         remedy = f"Write  @{bare[1]}()  or  @{bare[1]}(source=...)" if bare else "Correct this line"
         super().__init__(problem, remedy=remedy, place=place)
+        self.excerpt = _excerpt_in(error)
 
 
 def place_in(error: BaseException) -> str | None:
@@ -53,18 +62,50 @@ def place_in(error: BaseException) -> str | None:
     """
     if isinstance(error, SyntaxError) and error.filename:
         return f"{Path(error.filename).name}:{error.lineno or 1}"
+    frame = _frame_in(error)
+    return f"{Path(frame.filename).name}:{frame.lineno}" if frame else None
+
+
+def _frame_in(error: BaseException) -> traceback.FrameSummary | None:
     frames = traceback.extract_tb(error.__traceback__)
     own = [one for one in frames if not one.filename.startswith((_HERE, "<", str(importlib.__file__)))]
     written = [one for one in own if not one.filename.startswith(_LIBRARY)] or own
-    return f"{Path(written[-1].filename).name}:{written[-1].lineno}" if written else None
+    return written[-1] if written else None
 
 
-def _caller() -> tuple[str, int] | None:
+def _excerpt_in(error: BaseException) -> str:
+    if isinstance(error, SyntaxError) and error.filename and error.offset:
+        return _excerpt(error.filename, error.lineno, error.offset - 1, (error.end_offset or 0) - 1)
+    frame = _frame_in(error)
+    return _excerpt(frame.filename, frame.lineno, frame.colno, frame.end_colno) if frame else ""
+
+
+def _caller_excerpt() -> str:
+    frame = _caller()
+    if frame is None:
+        return ""
+    positions = islice(frame.f_code.co_positions(), frame.f_lasti // 2, None)
+    line, last, begin, end = next(positions, (None, None, None, None))
+    return _excerpt(frame.f_code.co_filename, line, begin, end if last == line else None)
+
+
+def _excerpt(file: str, line: int | None, begin: int | None, end: int | None) -> str:
+    """``begin`` and ``end`` count bytes of the line, as Python does."""
+    text = linecache.getline(file, line or 0).rstrip()
+    if not text or begin is None:
+        return ""
+    left = len(text) - len(text.lstrip())
+    first = len(text.encode()[:begin].decode(errors="ignore"))
+    width = len(text.encode()[begin:end].decode(errors="ignore")) if end is None or end > begin else 1
+    return f"\n    {text.lstrip()}\n    {' ' * max(0, first - left)}{'^' * width}"
+
+
+def _caller() -> FrameType | None:
     frame: FrameType | None = sys._getframe(1)  # noqa: SLF001 - the cheap way to the author's line
     while frame is not None:
         name = frame.f_code.co_filename
         if not name.startswith(_HERE) and not name.startswith("<"):
-            return name, frame.f_lineno
+            return frame
         frame = frame.f_back
     return None
 
@@ -72,13 +113,13 @@ def _caller() -> tuple[str, int] | None:
 def caller_place() -> str:
     """``file:line`` of the innermost frame outside the language package: where the author wrote it."""
     found = _caller()
-    return f"{Path(found[0]).name}:{found[1]}" if found else "unknown place"
+    return f"{Path(found.f_code.co_filename).name}:{found.f_lineno}" if found else "unknown place"
 
 
 def caller_text() -> str:
     """The source line of the author's statement, stripped; empty if the source is not at hand."""
     found = _caller()
-    return linecache.getline(*found).strip() if found else ""
+    return linecache.getline(found.f_code.co_filename, found.f_lineno).strip() if found else ""
 
 
 def place_of(function: Callable[..., Any] | None) -> str:

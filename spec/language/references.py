@@ -14,7 +14,7 @@ class ReferenceNotFoundError(SpecError):
     """A reference that does not resolve, or names something of another kind."""
 
     def __init__(self, problem: str, *, remedy: str) -> None:
-        super().__init__(problem, remedy=remedy, place="reference")
+        super().__init__(problem, remedy=remedy, place="")
 
     def __reduce__(self) -> tuple[Any, ...]:
         """The error survives pickling."""

@@ -3,7 +3,7 @@
 A block ``python file=NAME`` (or toml) writes a file; ``file=NAME replace`` replaces the text above its line
 ``---`` by the text below. In a block ``console`` a line ``$ tidemark ...``, ``$ python ...`` or ``$ pytest
 ...`` is a command; the lines after it are what it prints. ``...`` stands for anything: alone on a line for
-any lines, within a line for any text.
+any lines, within a line for any text. Blocks ``pycon`` of a page are one session of Python.
 """
 
 import os
@@ -24,6 +24,11 @@ ROOT = Path(__file__).parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 DOCUMENTS = [
     "docs/cluster.md",
+    "docs/doors/contributor.md",
+    "docs/doors/go-developer.md",
+    "docs/doors/operator.md",
+    "docs/doors/protocol.md",
+    "docs/doors/service.md",
     "docs/export.md",
     "docs/first-protocol.md",
     "docs/guide/claims.md",
@@ -32,11 +37,18 @@ DOCUMENTS = [
     "docs/guide/lemmas.md",
     "docs/guide/manifest.md",
     "docs/interleavings.md",
+    "docs/notebook.md",
     "docs/paused-proxy.md",
     "docs/reads.md",
     "docs/time.md",
 ]
-OF_THE_SUITE = {"docs/export.md", "docs/paused-proxy.md", "docs/reads.md", "docs/time.md"}
+OF_THE_SUITE = {
+    "docs/doors/contributor.md",
+    "docs/export.md",
+    "docs/paused-proxy.md",
+    "docs/reads.md",
+    "docs/time.md",
+}
 """They speak of the suite's own protocols: who reads them stands in a clone."""
 PROGRAMS = {
     "tidemark": ["-m", "tidemark.checks"],
@@ -87,6 +99,7 @@ def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
         (tmp_path / "models").symlink_to(ROOT / "models")
         (tmp_path / "tests").symlink_to(ROOT / "tests")
     executed = 0
+    python: list[str] = []
     for kind, options, text in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         named = re.search(r"file=(\S+)", options)
         if named and options.endswith("replace"):
@@ -99,7 +112,19 @@ def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
                 seen = run(command, tmp_path)
                 assert pattern(expected).fullmatch(seen), f"$ {command}\n{seen}"
                 executed += 1
-    assert executed, f"{document} has no session"
+        elif kind == "pycon":
+            python.append(text)
+    if python:
+        (tmp_path / "session.txt").write_text("\n".join(python), encoding="utf-8")
+        assert run("python -m doctest -o ELLIPSIS session.txt", tmp_path) == ""
+    assert executed or python, f"{document} has no session"
+
+
+def test_a_door_is_short() -> None:
+    doors = sorted((ROOT / "docs" / "doors").glob("*.md"))
+    assert len(doors) == 5
+    assert {f"docs/doors/{door.name}" for door in doors} <= set(DOCUMENTS)
+    assert [door.name for door in doors if len(door.read_text(encoding="utf-8").splitlines()) > 120] == []
 
 
 def test_the_pattern_tells_output_apart() -> None:

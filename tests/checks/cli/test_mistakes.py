@@ -137,7 +137,7 @@ def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
         ("expect", "kinds = []\nexpect", "has no claim that interpreted decides (`kinds`)"),
         ('every = "holds"', '"doors.all_shut" = "refuted"', 'write  refuted = ["doors.all_shut"]'),
         ('["interpreted"]', "[]", "engines is empty"),
-        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one': "),
+        ("Door = 1,", 'Door = "one",', "bounds . Door = 'one' is no bound"),
         ("instance.tiny", 'instance."Ti ny"', "small letters, digits and hyphens"),
     ],
 )
@@ -356,6 +356,76 @@ def test_a_library_that_turns_an_interrupt_into_something_else():
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
     assert done.returncode == ExitCode.STOPPED, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "marked"),
+    [
+        ('s.pushed = s.is_opn["ü"]', "s.is_opn"),
+        ("s.pushed = s.pushed + undefined", "undefined"),
+        ("s.pushed = s.pushed )", ")"),
+    ],
+)
+def test_the_part_of_the_line_that_is_meant_is_marked(line, marked, tmp_path, monkeypatch, capsys):
+    name, _ = folder_with(tmp_path, line=line)
+    monkeypatch.syspath_prepend(tmp_path)
+    assert cli.run(["explore", f"{name}:Doors"]) == ExitCode.BAD_INPUT
+    _, text, mark, *_ = capsys.readouterr().err.splitlines()
+    assert text == f"    {line}"
+    assert mark.strip() == "^" * len(marked)
+    assert text[mark.index("^") :].startswith(marked)
+
+
+def test_a_protocol_that_is_not_there_is_named_without_our_words(capsys):
+    assert cli.run(["explore", "no_such_module:Doors"]) == ExitCode.BAD_INPUT
+    assert capsys.readouterr().err.startswith("tidemark: no protocol 'no_such_module:Doors'")
+
+
+STOPS = {
+    "in a finaliser": """
+class Held:
+    def __del__(self):
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(0.01)
+def command():
+    held = Held()
+    del held
+    time.sleep(600)
+""",
+    "after the last line": """
+def command():
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+    return 0
+""",
+    "with a pool at work": """
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+def command():
+    pool = ProcessPoolExecutor(2, mp_context=get_context('spawn'))
+    work = [pool.submit(time.sleep, 600) for _ in range(4)]
+    while not any(one.running() for one in work):
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(600)
+""",
+}
+"""By moment of an interrupt: a command."""
+
+
+@pytest.mark.parametrize("moment", STOPS)
+def test_an_interrupt_is_neither_lost_nor_told_twice(moment):
+    program = (
+        "import atexit, os, signal, sys, time\nfrom tidemark.checks import __main__ as entry\n"
+        f"import tidemark.checks.cli.app as app\n{STOPS[moment]}"
+        "app.application.command(name='wait')(command)\nsys.argv = ['tidemark', 'wait']\nentry.main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
+    )
+    ended = ExitCode.AS_EXPECTED if moment == "after the last line" else ExitCode.STOPPED
+    assert done.returncode == ended, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "ignored" not in done.stderr
 
 
 def test_an_unknown_name_among_hundreds_gets_the_nearest():

@@ -126,7 +126,7 @@ MILVUS = sorted(path.name for path in (ROOT / "requirements").glob("milvus*.lock
 def test_no_lock_names_a_host_or_lacks_a_hash() -> None:
     locks = sorted((ROOT / "requirements").glob("*.lock"))
     assert [lock.name for lock in locks] == [
-        "build.lock", "check.lock", *MILVUS, "run.lock",
+        "build.lock", "check.lock", "docs.lock", *MILVUS, "run.lock",
     ]  # fmt: skip
     for lock in locks:
         text = lock.read_text()
@@ -233,6 +233,13 @@ def test_this_machine_is_fit(tmp_path: Path) -> None:
     assert {"Python", "Java", "numba", "z3", "cores", "memory", "build folder"} <= {f.name for f in findings}
     assert doctor.exit_code(findings) is ExitCode.AS_EXPECTED
     assert "nothing that is needed is missing" in text(findings)
+
+
+def test_outside_of_a_clone_nothing_is_offered_that_only_a_clone_has(tmp_path: Path, monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "LOCK", tmp_path / "run.lock")
+    names = {finding.name for finding in doctor.examine(build=tmp_path / "build")}
+    assert "extra prove" in names
+    assert names.isdisjoint({"etcd", "milvus", "spin"})
 
 
 def test_a_missing_java_is_named_with_its_remedy_and_fails(tmp_path: Path) -> None:

@@ -179,6 +179,15 @@ def test_the_most_telling_failure_is_first_and_all_are_there(tmp_path):
     assert "NOT as expected: 62 of 62 results" in text
 
 
+def test_where_the_runs_lie_that_have_to_be():
+    result = RunResult(
+        tier="fast", seed=0, judgements=(judged(RUN.verdict, Outcome.REFUTED),), planned=1, done=1
+    )
+    screen = io.StringIO()
+    show_result(result, Console(file=screen, width=200), build=Path("out"), files=[Path("out/a.json")])
+    assert "files: out/a.json; out/counterexamples has 1 runs that are expected" in screen.getvalue()
+
+
 def test_a_failure_that_several_engines_find_is_shown_once(tmp_path):
     def by(judge: str, instance: str = "i") -> Judgement:
         subject = Subject(

@@ -120,12 +120,18 @@ def test_on_a_phone_nothing_is_cut_off(index: Path) -> None:
           const box = cell.getBoundingClientRect();
           return box.right > window.innerWidth || box.left < 0;
         }).map((cell) => cell.textContent);
-        return { wide, window: window.innerWidth, cells: cells.length, cut, least };
+        const trace = document.querySelector(".failure pre.narrow").getBoundingClientRect();
+        const picture = document.querySelector(".failure svg.trace").checkVisibility();
+        const broken = getComputedStyle(document.querySelector("p.told")).whiteSpace;
+        return { wide, window: window.innerWidth, cells: cells.length, cut, least, trace, picture, broken };
         """,
     )
     assert found["wide"] <= found["window"]
     assert found["cells"] > 5
     assert found["cut"] == []
+    assert found["trace"]["right"] <= found["window"] < 2 * found["trace"]["width"]
+    assert not found["picture"], "the run as text stands in its place"
+    assert found["broken"] == "pre-wrap", "a pin's differences keep their lines"
     assert {kind: value for kind, value in found["least"].items() if value < 4.5} == {}
     picture = screenshot(index, Look(390, 300)).light()
     assert sum(value > 0.8 for value in picture) > 0.7 * len(picture)
