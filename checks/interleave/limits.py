@@ -82,6 +82,9 @@ class Options:
     """Ids of leads_to properties that no endless fair run of the program may break; states are merged."""
     histories: bool = False
     """Merge executions that meet with equal histories of callbacks. Rests on code being deterministic."""
+    memories: bool = False
+    """Merge executions that meet with equal memories: what tasks, callbacks and timers can reach. Of programs
+    that record histories."""
     classes: bool = False
     """Collect digests of the Mazurkiewicz traces."""
     audit: int = 20
