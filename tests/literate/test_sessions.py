@@ -32,6 +32,7 @@ DOCUMENTS = [
     "docs/guide/lemmas.md",
     "docs/guide/manifest.md",
     "docs/interleavings.md",
+    "docs/services.md",
     "docs/paused-proxy.md",
     "docs/reads.md",
     "docs/time.md",

@@ -104,7 +104,7 @@ def test_the_marker_finds_the_race_and_says_what_it_has_covered(tmp_path: Path) 
     assert "clock='per-process'" in counts
     assert "merge=True" in counts
     assert "every_order: passed in every order, rounds of polls were cut" in named
-    assert re.search(rf"test_right: \d+ executions .* equal memory, .* {re.escape(courier)}", named)
+    assert re.search(rf"test_right: \d+ executions .* equal memory, .*{re.escape(courier)}", named)
     assert re.search(
         r"^test_counts: \d+ executions, \d+ s", run(tmp_path, "-v", "-v", "-k", "counts"), re.MULTILINE
     )
