@@ -151,7 +151,9 @@ def _named(value: Any, _walk: _Walk) -> _Parts:
 
 
 def _atom(value: Any, _walk: _Walk) -> _Parts:
-    return (type(value).__qualname__, repr(value)), ()
+    base = next((base for base in _ATOMS if isinstance(value, base)), object)
+    words = base.__repr__(value) if base is not object else value.name
+    return (_type_of(value), words), _attributes(value)
 
 
 def _suspended(value: Any, _walk: _Walk) -> _Parts:
@@ -323,10 +325,11 @@ _slots: Callable[[type], tuple[str, ...]] = functools.lru_cache(maxsize=1 << 12)
 
 def _own(value: Any) -> list[tuple[str, Any]]:
     try:
-        own: dict[str, Any] = object.__getattribute__(value, "__dict__")
-    except AttributeError:
-        return []
-    return list(own.items())
+        own: list[dict[str, Any]] = [object.__getattribute__(value, "__dict__")]
+    except AttributeError:  # a future has one, and does not show it
+        hidden = gc.get_referents(value) if type(value).__dictoffset__ else []
+        own = [held for held in hidden if type(held) is dict]
+    return [pair for held in own for pair in held.items()]
 
 
 def _attributes(value: Any) -> list[Any]:

@@ -4,7 +4,9 @@
 import array
 import asyncio
 import collections
+import contextlib
 import contextvars
+import enum
 import functools
 import itertools
 import random
@@ -47,6 +49,14 @@ class Slotted:
 
 class Numbers(list[int]):
     ticks = 0
+
+
+class Text(str):  # noqa: SLOT000
+    ticks = 0
+
+
+class Member(enum.Enum):
+    ONE = 1
 
 
 VARIABLE = contextvars.ContextVar("VARIABLE", default=0)
@@ -122,6 +132,8 @@ KINDS: dict[str, Callable[[], Tick]] = {
     "a class": lambda: attribute(Counter),
     "a slot": lambda: attribute(Slotted()),
     "a subclass of list": lambda: attribute(Numbers()),
+    "a subclass of str": lambda: attribute(Text("x")),
+    "an enumeration": lambda: attribute(Member.ONE),
     "an error": lambda: attribute(ValueError()),
     "a function": lambda: attribute(lambda: None),
     "a future": lambda: attribute(type("Kept", (asyncio.Future,), {})()),
@@ -152,6 +164,7 @@ def test_a_poll_that_counts_is_not_taken_for_one_that_changes_nothing(kind):
     result = merged(main)
     assert result.status is Status.REFUTED, result.reason
     assert "counted" in result.first().violation.message
+    assert not result.reasons, "it was found where memory led back, by going round"
 
 
 async def polls_for_nothing() -> None:
@@ -176,6 +189,27 @@ def test_a_task_that_is_never_served_while_others_poll_is_found():
     result = merged(polls_for_what_never_comes)
     assert result.status is Status.INCONCLUSIVE
     assert "none of its continuations comes to an end" in result.reason
+
+
+async def waits_for_a_time_again_and_again() -> None:
+    told = asyncio.Event()
+
+    async def poll() -> None:
+        while not told.is_set():
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(1):
+                    await told.wait()
+
+    task = asyncio.create_task(poll())
+    await asyncio.sleep(3)
+    told.set()
+    await task
+
+
+def test_a_time_out_by_itself_does_not_tell_what_time_it_is():
+    result = merged(waits_for_a_time_again_and_again)
+    assert result.status is Status.EXHAUSTED
+    assert result.statistics.merged > 0
 
 
 async def holds_what_cannot_be_seen() -> None:
