@@ -30,7 +30,7 @@ from tidemark.checks.interleave.strategies.bounded import DelayBounded
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk, strategy_of
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.simulation import ClockOrder, FaultBudget, Footprint, Order, Settings
+from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 from tidemark.models.simulation.virtual import RANDOM, THREADS
 
@@ -194,49 +194,17 @@ def require_every_order(
     return result
 
 
-class _FirstWalks(RandomWalk):
-    """Random executions within a number of steps: how many they are does not depend on the machine."""
-
-    def __init__(self) -> None:
-        super().__init__(seed=1, executions=_FIRST_EXECUTIONS)
-        self._steps = 0
-
-    def new_execution(self) -> bool:
-        """Count down, while there are steps left."""
-        return self._steps < _FIRST_STEPS and super().new_execution()
-
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Pick any event."""
-        self._steps += 1
-        return super().pick(enabled, last)
-
-
-class _FirstDelays(DelayBounded):
-    """Orders with one delay, within a number of steps."""
-
-    def __init__(self) -> None:
-        super().__init__(1)
-        self._steps = 0
-
-    def new_execution(self) -> bool:
-        """Go to the next one, while there are steps left."""
-        return self._steps < _FIRST_STEPS and super().new_execution()
-
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Pick what can be paid for."""
-        self._steps += 1
-        return super().pick(enabled, last)
-
-
 def _first(program: CoroutineRef, options: Options, tick: Tick | None) -> Exploration:
-    """Run the orders that come first: random ones, then those with one delay."""
-    limits = replace(options.limits, cut=None, executions=None)
+    """Run the orders that come first: random ones, then those with one delay. Their number does not depend
+    on the machine.
+    """
+    limits = replace(options.limits, cut=None, executions=_FIRST_EXECUTIONS, total=_FIRST_STEPS)
     few = replace(options, reduction=Reduction.NONE, limits=limits, stop_at_violation=True)
-    result = explore_by(program, _FirstWalks(), options=few, tick=tick)
-    if result.status is Status.INCONCLUSIVE:
-        limits = replace(limits, executions=_FIRST_EXECUTIONS)
-        delayed = explore_by(program, _FirstDelays(), options=replace(few, limits=limits), tick=tick)
-        result = merge_results([result, delayed], bounds=result.bounds)
+    result = Exploration()
+    for strategy in (RandomWalk(seed=1, executions=_FIRST_EXECUTIONS), DelayBounded(1)):
+        if not result.violations:
+            part = explore_by(program, strategy, options=few, tick=tick)
+            result = merge_results([result, part], bounds=part.bounds)
     return result
 
 

@@ -166,7 +166,7 @@ def search(
             if options.limits.cut is not None and result.statistics.cut >= options.limits.cut:
                 result.remaining = (WHOLE,)
                 break
-            reached = meter.reached()
+            reached = meter.reached(result.statistics.steps)
             if reached is not None:
                 result.remaining = (WHOLE,)
                 result.reasons = (*result.reasons, reached)
