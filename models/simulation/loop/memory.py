@@ -54,7 +54,16 @@ _NO_DATA = (
 _SUSPENDED = {types.CoroutineType: "cr", types.GeneratorType: "gi", types.AsyncGeneratorType: "ag"}
 _LOCK = type(threading.Lock())
 _HELD = (list, tuple, set, frozenset, collections.deque)
-_WRAPPERS = frozenset({"FutureIter", "coroutine_wrapper", "async_generator_asend", "async_generator_athrow"})
+_WRAPPERS = frozenset(
+    (
+        "FutureIter",
+        "TaskStepMethWrapper",
+        "coroutine_wrapper",
+        "async_generator_asend",
+        "async_generator_athrow",
+    )
+)
+"""Types of C that only lead to what they wrap."""
 _POINTER = tuple.__itemsize__
 """Bytes of an attribute in a slot."""
 
@@ -137,7 +146,7 @@ def _rule_of(kind: type) -> Callable[[Any, _Walk], _Parts]:
         return special
     if _FOREIGN.match(kind.__module__) and kind.__name__ != _OWN:
         return _named
-    if kind.__name__ in _WRAPPERS or kind.__name__.startswith("Task"):
+    if kind.__name__ in _WRAPPERS and kind.__module__ in ("builtins", "_asyncio"):
         return _wrapper
     return _instance
 
