@@ -25,6 +25,7 @@ import contextlib
 import functools
 import inspect
 import io
+import time
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -189,23 +190,33 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 
 
 class _Progress:
-    """A line that says how far the search of a test is, on a terminal or with ``-v``."""
+    """A line that says how far the search of a test is: one that changes on a terminal; with ``-v`` elsewhere
+    one after about a second, two, four, and so on.
+    """
 
     def __init__(self, item: pytest.Item) -> None:
         plugins = item.config.pluginmanager
         self._terminal: Any = plugins.get_plugin("terminalreporter")
         self._capture: Any = plugins.get_plugin("capturemanager")
         self._name = item.name
+        self._began = time.perf_counter()
+        self._next = 0.5
 
     def __call__(self, result: Exploration) -> None:
         """Say it."""
         terminal = self._terminal
+        seconds = time.perf_counter() - self._began
         if terminal is None or self._capture is None or not (terminal.isatty or terminal.verbosity > 0):
             return
-        words = f"{self._name}: {result.done} executions, {result.seconds:.0f} s {result.forecast()}"
+        words = f"{self._name}: {result.done} executions, {seconds:.0f} s {result.forecast()}"
         with self._capture.global_and_fixture_disabled():
-            terminal.ensure_newline()
-            terminal.write(f"{words[: terminal._tw.fullwidth - 2]}\n", flush=True)  # noqa: SLF001
+            if terminal.isatty:
+                terminal.rewrite(words[: terminal._tw.fullwidth - 2], erase=True)  # noqa: SLF001
+                terminal.flush()
+            elif seconds >= self._next:
+                self._next *= 2
+                terminal.ensure_newline()
+                terminal.write(f"{words}\n", flush=True)
 
 
 def _marker(item: pytest.Item) -> pytest.Mark | None:
