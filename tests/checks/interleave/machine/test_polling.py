@@ -66,7 +66,7 @@ async def test_right():
     await shop(safe=True)
 
 
-@pytest.mark.every_order(seconds=3)
+@pytest.mark.every_order(executions=300)
 async def test_counts():
     await shop(safe=True, rounds=[])
 
@@ -96,7 +96,7 @@ def test_the_marker_finds_the_race_and_says_what_it_has_covered(tmp_path: Path) 
     assert "test_shop:test_counts was not run in every order: " in counts
     assert "orders were run to their end, and show nothing wrong; " in counts
     assert "random orders and orders with one delay, run first" in counts
-    assert "the limit of 3 seconds is reached" in counts or "20 executions were cut" in counts
+    assert "the limit of 300 executions is reached" in counts
     assert "timers fire again and again" in counts
     courier = f"courier (test_shop.py:{line_of('await asyncio.sleep(0.01)')})"
     assert courier in counts
@@ -202,3 +202,21 @@ def test_a_strategy_by_name_is_a_sample(name: str) -> None:
 def test_what_is_no_strategy_is_refused_with_those_that_are_known(wrong: object) -> None:
     with pytest.raises(BadInputError, match="'random', 'priorities', 'delays', 'preemptions'"):
         explore_coroutine(two_deposits, strategy=wrong)  # type: ignore[arg-type]
+
+
+async def counts_its_rounds() -> None:
+    async def count() -> None:
+        rounds = 0
+        while True:
+            rounds += 1
+            await asyncio.sleep(1)
+
+    await asyncio.gather(count(), count())
+
+
+def test_the_limit_of_seconds_is_that_of_all_parts_and_what_they_covered_is_told() -> None:
+    limits = ExecutionLimits(seconds=0.5)
+    with pytest.raises(IncompleteSearchError) as seen:
+        require_every_order(counts_its_rounds, walks=True, options=Options(limits=limits))
+    assert "the limit of 0.5 seconds is reached" in seen.value.message
+    assert re.search(r"nor do [1-9]\d* random orders and orders with one delay", seen.value.message)
