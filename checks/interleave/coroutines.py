@@ -7,21 +7,30 @@ any time, as waiting for something real would), or kept (the timer with the earl
 """
 
 import copy
-from collections.abc import Sequence
+import functools
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from tidemark.checks.interleave.errors import CannotBeExploredError, IncompleteSearchError, OrderError
+from tidemark.checks.interleave.errors import (
+    CannotBeExploredError,
+    IncompleteSearchError,
+    OrderError,
+    UnsoundReductionError,
+)
 from tidemark.checks.interleave.executions.record import ExecutionRecord
 from tidemark.checks.interleave.executions.shrink import shrink
 from tidemark.checks.interleave.executions.story import polling_lines, tell
 from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, Status
-from tidemark.checks.interleave.search_loop import ORDER_OF_SETS
+from tidemark.checks.interleave.result import merge as merge_results
+from tidemark.checks.interleave.search_loop import ORDER_OF_SETS, Tick
 from tidemark.checks.interleave.searches import explore, explore_by, replay
+from tidemark.checks.interleave.strategies.bounded import DelayBounded
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk, strategy_of
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.simulation import ClockOrder, FaultBudget, Footprint, Order, Settings
+from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 from tidemark.models.simulation.virtual import RANDOM, THREADS
 
@@ -39,7 +48,8 @@ _STOOD_IN = {
 
 _POLLING = (
     "in the longest of them timers fire again and again: a task that polls (`while ...: await sleep(...)`) "
-    "may never end where a sleep takes any time. It polls here"
+    "may never end where a sleep takes any time, if its rounds change something, as a counter does. It polls "
+    "here"
 )
 _MORE = (
     "make the function smaller, bound how often it polls, merge executions (merge=True), keep durations "
@@ -50,9 +60,13 @@ _MORE = (
 )
 """What to do about a search that is not complete."""
 
-_WALK_STEPS = 20_000
-_WALK_EXECUTIONS = 300
-"""Steps and executions of the random orders that come first: about a second, and little for a small test."""
+_FIRST_STEPS = 12_000
+_FIRST_EXECUTIONS = 300
+"""Steps and executions of the random orders that come first, and of those with one delay: about a second, and
+little for a small test."""
+_PLAIN, _PLAIN_STEPS = 1_000, 200
+"""Executions without merging, and steps of one, above which it takes less to merge those that meet with equal
+memories."""
 
 _SHRINKING = 200_000
 """Steps that may be spent on shrinking, about."""
@@ -64,9 +78,11 @@ def explore_coroutine(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    exempt: Sequence[str] = (),
     merge: bool = False,
     strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
+    tick: Tick | None = None,
 ) -> Exploration:
     """Run a coroutine function in every order of its steps.
 
@@ -80,10 +96,13 @@ def explore_coroutine(
         order: "asyncio", or "relaxed" for a free order.
         clock: "untimed", or "per-process" to keep the durations of sleeps.
         cancellations: how many times some task is cancelled, at any await at which it waits.
+        exempt: names of tasks, or of their coroutine functions, that are never cancelled so; ``*`` and ``?``
+            stand for any text.
         merge: give an execution up when the same callbacks have run in the same order in an earlier one.
         strategy: a bounded or random search instead of the exhaustive one, or its name ("random",
             "priorities", "delays", "preemptions"); it can only refute.
         options: limits, and whether to go on after the first violation.
+        tick: called about twice a second with the result so far.
 
     Returns:
         The result; ``exhausted`` only if every order within the stated bounds was run.
@@ -97,14 +116,14 @@ def explore_coroutine(
             f"executions are to be merged in a search by {strategy}",
             remedy="leave merge out: a strategy that leaves orders out has nothing to merge",
         )
-    program = program_of(main, order, clock, cancellations)
+    program = program_of(main, order, clock, cancellations, exempt)
     options = replace(options, reduction=Reduction.NONE, histories=merge)
     if strategy is not None:
-        result = explore_by(program, copy.deepcopy(strategy_of(strategy)), options=options)
+        result = explore_by(program, copy.deepcopy(strategy_of(strategy)), options=options, tick=tick)
     else:
-        result = explore(program, options)
+        result = explore(program, options, tick=tick)
     cut = result.status is Status.INCONCLUSIVE and (strategy is None or result.statistics.cut > 0)
-    lines = polling_lines(program, result.longest) if cut else ""
+    lines = polling_lines(program, result.longest, last=result.round) if cut else ""
     if lines:
         result.reasons = (*result.reasons, f"{_POLLING}: {lines}")
     result.bounds += "".join(words for name, words in _STOOD_IN.items() if name in result.covered)
@@ -117,40 +136,49 @@ def require_every_order(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    exempt: Sequence[str] = (),
     merge: bool = False,
     strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
     walks: bool = False,
+    tick: Tick | None = None,
 ) -> Exploration:
     """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
 
     With a strategy, it fails if one of the orders that the strategy runs is wrong. The result is then
-    inconclusive, and says so. ``walks``: without a strategy, run about a second of random orders first, the
-    same each time. They can only refute, and are not counted. Raises OrderError: an order fails. The message
-    holds a short one, step by step, and its replay token; IncompleteSearchError: a limit was reached. Nothing
-    wrong was seen, but that is no pass; CannotBeExploredError: the function uses what the simulation refuses.
+    inconclusive, and says so. ``walks``: without a strategy, run about a second of random orders and of those
+    with one delay first, the same each time; they can only refute, and are not counted. If the search is then
+    large, or polls, executions are merged that meet with equal memories, and the bounds say so. Raises
+    OrderError: an order fails. The message holds a short one, step by step, and its replay token;
+    IncompleteSearchError: a limit was reached. Nothing wrong was seen, but that is no pass;
+    CannotBeExploredError: the function uses what the simulation refuses.
     """
-    program = program_of(main, order, clock, cancellations)
-    walked = _walked(program, options) if walks and strategy is None else None
-    refuted = walked is not None and walked.status is Status.REFUTED
-    # What the search comes to soon is nearer to the default order than what a random order shows.
-    soon = min(options.limits.executions or _WALK_EXECUTIONS, _WALK_EXECUTIONS)
-    few = replace(options, limits=replace(options.limits, executions=soon))
-    result = explore_coroutine(
+    began = time.perf_counter()
+    program = program_of(main, order, clock, cancellations, exempt)
+    first = _first(program, options, tick) if walks and strategy is None else None
+    search = functools.partial(
+        explore_coroutine,
         main,
         order=order,
         clock=clock,
         cancellations=cancellations,
+        exempt=exempt,
         merge=merge,
         strategy=strategy,
-        options=few if refuted else options,
+        tick=tick,
     )
-    if walked is not None and refuted and result.status is not Status.REFUTED:
-        result = walked
+    if first is not None and first.status is Status.REFUTED:
+        # What the search comes to soon is nearer to the default order than what a random order shows.
+        near = search(options=_left(options, began, executions=_FIRST_EXECUTIONS))
+        result = near if near.status is Status.REFUTED else first
+    elif first is None or merge:
+        result = search(options=options)
+    else:
+        result = _plain_or_merged(program, search, options, began)
     if result.status is Status.REFUTED:
-        first = result.first()
-        attempts = max(_SHRINKING // max(len(first.picks), 1), 20)
-        found = shrink(program, first, attempts=attempts).found
+        seen = result.first()
+        attempts = max(_SHRINKING // max(len(seen.picks), 1), 20)
+        found = shrink(program, seen, attempts=attempts).found
         raise OrderError(tell(program, found), token=found.token)
     if result.status is Status.UNEXPLORABLE:
         raise CannotBeExploredError(
@@ -160,45 +188,76 @@ def require_every_order(
         )
     if result.status is Status.INCONCLUSIVE and (strategy is None or not result.statistics.executions):
         raise IncompleteSearchError(
-            f"{name_of(main)} was not run in every order: {_covered(result, walked)}; {result.reason}",
+            f"{name_of(main)} was not run in every order: {_covered(result, first)}; {result.reason}",
             remedy=_MORE,
         )
     return result
 
 
-class _Walks(RandomWalk):
-    """Random executions within a number of steps: how many they are does not depend on the machine."""
-
-    def __init__(self) -> None:
-        super().__init__(seed=1, executions=_WALK_EXECUTIONS)
-        self._steps = 0
-
-    def new_execution(self) -> bool:
-        """Count down, while there are steps left."""
-        return self._steps < _WALK_STEPS and super().new_execution()
-
-    def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
-        """Pick any event."""
-        self._steps += 1
-        return super().pick(enabled, last)
-
-
-def _walked(program: CoroutineRef, options: Options) -> Exploration:
-    """Run the random orders that come first."""
-    limits = replace(options.limits, cut=None, executions=None)
+def _first(program: CoroutineRef, options: Options, tick: Tick | None) -> Exploration:
+    """Run the orders that come first: random ones, then those with one delay. Their number does not depend
+    on the machine.
+    """
+    limits = replace(options.limits, cut=None, executions=_FIRST_EXECUTIONS, total=_FIRST_STEPS)
     few = replace(options, reduction=Reduction.NONE, limits=limits, stop_at_violation=True)
-    return explore_by(program, _Walks(), options=few)
+    result = Exploration()
+    for strategy in (RandomWalk(seed=1, executions=_FIRST_EXECUTIONS), DelayBounded(1)):
+        if not result.violations:
+            part = explore_by(program, strategy, options=few, tick=tick)
+            result = merge_results([result, part], bounds=part.bounds)
+    return result
 
 
-def _covered(result: Exploration, walked: Exploration | None) -> str:
+def _left(options: Options, began: float, *, executions: int | None) -> Options:
+    """The options of a part of the search: so many executions, and what is left of the time."""
+    limits = options.limits
+    if limits.seconds is not None:
+        left = max(limits.seconds - (time.perf_counter() - began), 0.1)
+        limits = replace(limits, seconds=min(left, limits.seconds))
+    most = min((one for one in (executions, limits.executions) if one is not None), default=None)
+    return replace(options, limits=replace(limits, executions=most))
+
+
+def _plain_or_merged(
+    program: CoroutineRef, search: Callable[..., Exploration], options: Options, began: float
+) -> Exploration:
+    """Search without merging if that is small; otherwise merge executions that meet with equal memories."""
+    small = _left(options, began, executions=_PLAIN)
+    steps = min(_PLAIN_STEPS, options.limits.steps)
+    result = search(options=replace(small, limits=replace(small.limits, steps=steps, cut=1)))
+    most = options.limits.executions
+    if result.status is Status.INCONCLUSIVE and (most is None or result.done < most):
+        rest = _left(options, began, executions=most)
+        try:
+            result = _told(program, search(options=replace(rest, memories=True)))
+        except UnsoundReductionError as error:
+            missed = f"nor can executions be merged that meet with equal memories: {error.message}"
+            result.reasons = (*result.reasons, missed)
+    words = f"the limit of {options.limits.seconds or 0:g} seconds is reached"
+    result.reasons = tuple(words if one.endswith("seconds is reached") else one for one in result.reasons)
+    return result
+
+
+def _told(program: CoroutineRef, result: Exploration) -> Exploration:
+    """Add to the bounds of a search that merges memories how often that was done, and where tasks poll."""
+    lines = polling_lines(program, result.longest, last=result.round) if result.round else ""
+    polls = f", among them rounds of polls: {lines}" if lines else ""
+    result.earlier = (
+        f"{result.statistics.merged} executions were cut where they led back to equal memory{polls}"
+    )
+    result.bounds += f"; {result.earlier}"
+    return result
+
+
+def _covered(result: Exploration, first: Exploration | None) -> str:
     """Return how many orders were run, in words."""
     counts = result.statistics
     words = f"{counts.executions} orders were run to their end, and show nothing wrong"
     if counts.merged:
-        words += f"; {counts.merged} were merged with one of them"
-    if walked is not None:
-        done = walked.statistics
-        words += f"; nor do {done.executions + done.cut} random orders that were run first"
+        words += f"; {result.earlier or f'{counts.merged} were merged with one of them'}"
+    if first is not None:
+        done = first.statistics
+        words += f"; nor do {done.executions + done.cut} random orders and orders with one delay, run first"
     return words
 
 
@@ -209,13 +268,14 @@ def replay_coroutine(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    exempt: Sequence[str] = (),
 ) -> ExecutionRecord:
     """Run the one order of a token again, for a debugger.
 
     Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the function no
     longer behaves as recorded.
     """
-    return replay(program_of(main, order, clock, cancellations), token)
+    return replay(program_of(main, order, clock, cancellations, exempt), token)
 
 
 def program_of(
@@ -223,17 +283,25 @@ def program_of(
     order: Order | str = Order.ASYNCIO,
     clock: ClockOrder | str = ClockOrder.UNTIMED,
     cancellations: int = 0,
+    exempt: Sequence[str] = (),
 ) -> CoroutineRef:
     """Return a coroutine function as a program, within the bounds of ``explore_coroutine``.
 
     Raises BadInputError: there is no such order or clock, or fewer than no cancellations.
     """
+    if isinstance(exempt, str):
+        raise BadInputError(f"exempt is the text {exempt!r}", remedy=f"give names: exempt=[{exempt!r}]")
     if cancellations < 0:
         raise BadInputError(f"{cancellations} cancellations are asked for", remedy="give 0 or more")
     faults = FaultBudget(cancellations=cancellations)
     try:
         settings = Settings(
-            order=Order(order), clock=ClockOrder(clock), faults=faults, virtual=True, histories=True
+            order=Order(order),
+            clock=ClockOrder(clock),
+            faults=faults,
+            virtual=True,
+            histories=True,
+            exempt=tuple(exempt),
         )
     except ValueError as error:
         raise BadInputError(

@@ -23,13 +23,15 @@ class ExecutionLimits:
     """Steps of one execution. An execution that is cut makes the result inconclusive."""
     cut: int | None = None
     """Executions that are cut, after which the search ends: it is inconclusive already. None: no limit."""
+    total: int | None = None
+    """Steps of all executions together. None: no limit."""
     executions: int | None = None
     """Executions in all, blocked ones included. None: no limit."""
     seconds: float | None = None
     """Wall time. None: no limit. Results that are cut by it differ from run to run."""
 
     def __post_init__(self) -> None:
-        for name in ("steps", "cut", "executions", "seconds"):
+        for name in ("steps", "cut", "total", "executions", "seconds"):
             value = getattr(self, name)
             if value is not None and value <= 0:
                 raise BadInputError(
@@ -58,9 +60,11 @@ class Meter:
         self._told = now
         return True
 
-    def reached(self) -> str | None:
-        """Return which limit is reached, in words, or None."""
+    def reached(self, steps: int) -> str | None:
+        """Return which limit is reached after so many steps, in words, or None."""
         limits = self._limits
+        if limits.total is not None and steps >= limits.total:
+            return f"the limit of {limits.total} steps is reached"
         if limits.executions is not None and self.executions >= limits.executions:
             return f"the limit of {limits.executions} executions is reached"
         if limits.seconds is not None and self.seconds >= limits.seconds:
@@ -82,6 +86,9 @@ class Options:
     """Ids of leads_to properties that no endless fair run of the program may break; states are merged."""
     histories: bool = False
     """Merge executions that meet with equal histories of callbacks. Rests on code being deterministic."""
+    memories: bool = False
+    """Merge executions that meet with equal memories: what tasks, callbacks and timers can reach. Of programs
+    that record histories."""
     classes: bool = False
     """Collect digests of the Mazurkiewicz traces."""
     audit: int = 20

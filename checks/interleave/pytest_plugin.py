@@ -2,14 +2,16 @@
 
 It is installed with the package; in a clone, put ``pytest_plugins =
 ["tidemark.checks.interleave.pytest_plugin"]`` in the conftest.py at the root of the tests. The marker takes
-``order``, ``clock``, ``cancellations``, ``merge``, ``strategy``, and the limits ``executions``, ``steps`` and
-``seconds`` by keyword; ``tidemark.checks.interleave.explore_coroutine`` says what they mean. Fixtures of
-function scope are set up anew for each execution. About a second of random orders comes first, then all
-orders, for 30 seconds unless ``seconds`` says otherwise; a search that is cut fails. ``--replay-order
-TOKEN`` runs the one order of a token, of the tests to which it belongs.
+``order``, ``clock``, ``cancellations``, ``exempt``, ``merge``, ``strategy``, and the limits ``executions``,
+``steps`` and ``seconds`` by keyword; ``tidemark.checks.interleave.explore_coroutine`` says what they mean.
+Fixtures of function scope are set up anew for each execution. About a second of random orders and of those
+with one delay comes first, then all orders, for 30 seconds unless ``seconds`` says otherwise; a search that
+is cut fails. On a terminal, and with ``-v``, a line says how far a search is. ``--replay-order TOKEN`` runs
+the one order of a token, of the tests to which it belongs.
 
 A marked test runs on no loop but the controlled one, whatever ``asyncio_mode`` pytest-asyncio is in. A test
-that its strategy leaves incomplete passes if nothing wrong is found, and is listed at the end of the run.
+that its strategy leaves incomplete passes if nothing wrong is found, and is listed at the end of the run; so
+is one with tasks that poll, of which the rounds that lead back to an earlier state were cut.
 
 Fresh fixtures for each execution of a test: nothing that an execution changes may survive it.
 
@@ -23,6 +25,7 @@ import contextlib
 import functools
 import inspect
 import io
+import time
 import types
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -34,7 +37,7 @@ from _pytest.unittest import TestCaseFunction
 from tidemark.checks.interleave.coroutines import DEFAULT, program_of, replay_coroutine, require_every_order
 from tidemark.checks.interleave.errors import OrderError
 from tidemark.checks.interleave.executions.token import decode
-from tidemark.checks.interleave.result import Status
+from tidemark.checks.interleave.result import Exploration, Status
 from tidemark.checks.verdicts.errors import CheckError
 from tidemark.models.simulation import ClockOrder, Order, closed_world
 from tidemark.models.simulation.coroutines import Main
@@ -94,11 +97,14 @@ class Fixtures:
 
 MARKER = "every_order"
 _LIMITS = ("executions", "seconds", "steps")
-_ALLOWED = {"order", "clock", "cancellations", "merge", "strategy", *_LIMITS}
+_ALLOWED = {"order", "clock", "cancellations", "exempt", "merge", "strategy", *_LIMITS}
 _SECONDS = 30.0
 """Seconds that a test may take unless it says otherwise: more, it is told, is a decision."""
 _ORDERS = "orders of every_order"
 """The property of a report that says which orders were run, if not all of them."""
+_POLLS = "polls of every_order"
+"""The property of a report that says what was cut because it leads back to an earlier state."""
+_SECTIONS = {_ORDERS: "passed in some orders only", _POLLS: "passed in every order, rounds of polls were cut"}
 
 Outcomes = list[BaseException]
 
@@ -112,7 +118,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the marker."""
     config.addinivalue_line(
         "markers",
-        f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, merge=False, strategy=None, "
+        f"{MARKER}(order='asyncio', clock='untimed', cancellations=0, exempt=(), merge=False, strategy=None, "
         "executions=100000, steps=2000, seconds=30): run a coroutine test in every order of its steps",
     )
 
@@ -169,17 +175,48 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
-    """List the tests that have passed in some orders only."""
-    lines = [
-        f"{report.nodeid}: {value}"
-        for report in terminalreporter.stats.get("passed", [])
-        for name, value in report.user_properties
-        if name == _ORDERS
-    ]
-    if lines:
-        terminalreporter.section(f"{MARKER}: passed in some orders only")
-        for line in lines:
-            terminalreporter.line(line)
+    """List the tests that have passed in some orders only, and those in which polls were cut."""
+    for section, title in _SECTIONS.items():
+        lines = [
+            f"{report.nodeid}: {value}"
+            for report in terminalreporter.stats.get("passed", [])
+            for name, value in report.user_properties
+            if name == section
+        ]
+        if lines:
+            terminalreporter.section(f"{MARKER}: {title}")
+            for line in lines:
+                terminalreporter.line(line)
+
+
+class _Progress:
+    """A line that says how far the search of a test is: one that changes on a terminal; with ``-v`` elsewhere
+    one after about a second, two, four, and so on.
+    """
+
+    def __init__(self, item: pytest.Item) -> None:
+        plugins = item.config.pluginmanager
+        self._terminal: Any = plugins.get_plugin("terminalreporter")
+        self._capture: Any = plugins.get_plugin("capturemanager")
+        self._name = item.name
+        self._began = time.perf_counter()
+        self._next = 0.5
+
+    def __call__(self, result: Exploration) -> None:
+        """Say it."""
+        terminal = self._terminal
+        seconds = time.perf_counter() - self._began
+        if terminal is None or self._capture is None or not (terminal.isatty or terminal.verbosity > 0):
+            return
+        words = f"{self._name}: {result.done} executions, {seconds:.0f} s {result.forecast()}"
+        with self._capture.global_and_fixture_disabled():
+            if terminal.isatty:
+                terminal.rewrite(words[: terminal._tw.fullwidth - 2], erase=True)  # noqa: SLF001
+                terminal.flush()
+            elif seconds >= self._next:
+                self._next *= 2
+                terminal.ensure_newline()
+                terminal.write(f"{words}\n", flush=True)
 
 
 def _marker(item: pytest.Item) -> pytest.Mark | None:
@@ -205,6 +242,7 @@ def _bounds(options: Mapping[str, Any]) -> dict[str, Any]:
         "order": options.get("order", Order.ASYNCIO),
         "clock": options.get("clock", ClockOrder.UNTIMED),
         "cancellations": options.get("cancellations", 0),
+        "exempt": options.get("exempt", ()),
     }
 
 
@@ -250,12 +288,15 @@ def _complaint(main: Main, item: pytest.Function, options: dict[str, Any]) -> st
                     strategy=options.get("strategy"),
                     options=replace(DEFAULT, limits=limits),
                     walks=True,
+                    tick=_Progress(item),
                 )
         except OrderError as error:
             replay_coroutine(main, error.token, **bounds)  # what this order prints is shown, and only that
             return f"{error}\nreplay: pytest {item.nodeid} --replay-order TOKEN"
         if result.status is not Status.EXHAUSTED:
             item.user_properties.append((_ORDERS, f"{result.statistics.executions}, {result.reason}"))
+        elif result.earlier:
+            item.user_properties.append((_POLLS, result.earlier))
     except CheckError as error:
         return str(error)
     return None

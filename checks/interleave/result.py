@@ -90,11 +90,13 @@ class Exploration:
         endless: runs without an end were looked at; there may be no others.
         loops: by claim that an endless run breaks, the steps of its example before it goes round.
         covered: what the program says that the executions have exercised.
-        longest: the choices of the longest execution.
+        longest: the choices of the longest execution; of the one with the longest round, if there is one.
+        round: how many of these choices, the last ones, led back to an earlier state of the memory.
         remaining: parts of the tree that were not searched.
         left: executions that are left, as estimated; 0 where that is unknown.
         reasons: why the result is inconclusive.
         bounds: the bounds within which the search was exhaustive, in words.
+        earlier: what was cut because it led back to an earlier state of the memory, in words.
         seconds: wall time.
     """
 
@@ -107,10 +109,12 @@ class Exploration:
     endless: bool = False
     covered: set[str] = field(default_factory=set)
     longest: tuple[int, ...] = ()
+    round: int = 0
     remaining: tuple[WorkItem, ...] = ()
     left: float = 0.0
     reasons: tuple[str, ...] = ()
     bounds: str = ""
+    earlier: str = ""
     seconds: float = 0.0
 
     @property

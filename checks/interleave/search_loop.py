@@ -147,7 +147,7 @@ def search(
                 again = check_again(factory, run, interner=interner, strict=sampled)
                 result.statistics.checked_again += 1
                 if again.caught is not None:
-                    _record(result, again.caught, digest)
+                    record_run(result, again.caught, digest)
                 if not again.same_callbacks:
                     _note_order_of_sets(result, options)
             if meter.executions % _COLLECT_EVERY == 0:
@@ -166,7 +166,7 @@ def search(
             if options.limits.cut is not None and result.statistics.cut >= options.limits.cut:
                 result.remaining = (WHOLE,)
                 break
-            reached = meter.reached()
+            reached = meter.reached(result.statistics.steps)
             if reached is not None:
                 result.remaining = (WHOLE,)
                 result.reasons = (*result.reasons, reached)
@@ -216,10 +216,11 @@ def _account(
     if run.violation is None:
         result.finals.add(run.final)
         return
-    _record(result, run, digest)
+    record_run(result, run, digest)
 
 
-def _record(result: Exploration, run: ExecutionRecord, digest: str) -> None:
+def record_run(result: Exploration, run: ExecutionRecord, digest: str) -> None:
+    """Keep the violation of an execution, unless a better example of it is known."""
     assert run.violation is not None
     known = result.violations.get(run.violation)
     labels = tuple(step.label for step in run.trace)

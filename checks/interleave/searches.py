@@ -11,13 +11,13 @@ from tidemark.checks.interleave.executions.run import run_once
 from tidemark.checks.interleave.executions.token import decode
 from tidemark.checks.interleave.limits import ExecutionLimits, Options, Reduction
 from tidemark.checks.interleave.result import Exploration, merge
-from tidemark.checks.interleave.search_loop import Tick, quiet, search
+from tidemark.checks.interleave.search_loop import Tick, quiet, record_run, search
 from tidemark.checks.interleave.strategies.bounded import DelayBounded, DelaysBetweenStates
 from tidemark.checks.interleave.strategies.depth_first import DepthFirst
 from tidemark.checks.interleave.strategies.graph import GraphSearch
 from tidemark.checks.interleave.strategies.optimal import Optimal
 from tidemark.checks.interleave.strategies.random_walk import RandomWalk
-from tidemark.checks.interleave.strategies.states import HistorySearch, MergingSearch, Met
+from tidemark.checks.interleave.strategies.states import HistorySearch, MemorySearch, MergingSearch, Met
 from tidemark.checks.interleave.strategies.strategy import Strategy
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
 from tidemark.checks.verdicts.errors import UnsoundCombinationError
@@ -30,7 +30,7 @@ def refuse_unsound(program: ProgramRef, options: Options) -> None:
     Raises UnsoundCombinationError: the program declares no state, or keeps a queue of callbacks, which no
     declared state shows.
     """
-    if options.histories:
+    if options.histories or options.memories:
         settings = program.load()().settings
         if not settings.histories or settings.order is Order.ATOMIC:
             raise UnsoundCombinationError(
@@ -122,7 +122,10 @@ def explore(
     interner = Interner()
     strategy: MergingSearch | DepthFirst
     timed = False
-    if options.histories:
+    if options.memories:
+        result, merging = _by_memories(program, options, interner, tick)
+        strategy, timed = merging, merging.timed
+    elif options.histories:
         result, merging = _by_histories(program, options, interner, Met(elsewhere=met), item=item, tick=tick)
         strategy, timed = merging, merging.timed
     elif options.reduction is Reduction.STATES:
@@ -178,6 +181,34 @@ def _by_histories(
     return result, strategy
 
 
+def _by_memories(
+    program: ProgramRef, options: Options, interner: Interner, tick: Tick | None
+) -> tuple[Exploration, HistorySearch]:
+    """Search with memories as states, as ``_by_histories`` does. Where no run comes to an end any more, one
+    of them is run as far as the limit of steps, and judged.
+    """
+    for timed in (False, True):
+        strategy = MemorySearch(Met(), timed=timed)
+        result = search(program, strategy, interner, options, tick)
+        if not strategy.in_vain or options.is_enough(result.violations):
+            break
+    result.states = strategy.met.here
+    choices, length = strategy.round
+    if length and not result.remaining and not result.reasons:
+        result.longest, result.round = choices, length
+    way = None if result.violations or result.remaining or result.reasons else strategy.endless()
+    if way is not None:
+        with quiet():
+            run = run_once(program.load(), Exact(way), interner=interner, steps=options.limits.steps)
+        result.longest = run.picks
+        result.reasons = (f"after {len(way)} steps of one order, none of its continuations comes to an end",)
+        if run.violation is not None:
+            record_run(result, run, program.digest())
+    if strategy.opaque and result.reasons:
+        result.reasons += (f"memories are not compared that hold {', '.join(sorted(strategy.opaque))}",)
+    return result, strategy
+
+
 def _depth_first(interner: Interner, reduction: Reduction, item: WorkItem) -> DepthFirst:
     if reduction is Reduction.OPTIMAL:
         return Optimal(interner, item=item)
@@ -227,6 +258,7 @@ def bounds_text(program: ProgramRef, options: Options) -> str:
     """Return within which bounds a complete search is exhaustive, in words."""
     settings = program.load()().settings.text()
     less = "equal histories of callbacks merged" if options.histories else options.reduction.text()
+    less = "equal memories of its tasks merged" if options.memories else less
     return f"{program.text()}; {settings}; every interleaving ({less})"
 
 

@@ -75,9 +75,10 @@ def coroutine_ref(main: Main, settings: Settings) -> CoroutineRef:
     """Refer to a coroutine function, explored within these settings."""
     count = settings.faults.cancellations
     cancellations = (("cancellations", count),) if count else ()
+    exempt = (("exempt", ",".join(settings.exempt)),) if settings.exempt else ()
     return CoroutineRef(
         name_of(main),
-        (*cancellations, ("clock", settings.clock.value), ("order", settings.order.value)),
+        (*cancellations, *exempt, ("clock", settings.clock.value), ("order", settings.order.value)),
         main=main,
         settings=settings,
     )

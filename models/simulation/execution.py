@@ -37,8 +37,9 @@ from tidemark.models.simulation.errors import ProgramError, ScheduledError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
-from tidemark.models.simulation.loop.history import state_after
+from tidemark.models.simulation.loop.history import memory_after, state_after
 from tidemark.models.simulation.loop.lane import INSIDE, LOCKS, WAKERS, Event, Lane, waits_in, where
+from tidemark.models.simulation.loop.memory import OpaqueError
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.settings import ClockOrder
 from tidemark.models.simulation.snapshot import digest, world_state
@@ -112,7 +113,8 @@ def finish_asyncgen(generator: AsyncGenerator[Any, Any]) -> None:
 
 class Execution:
     """A fresh program between its first and its last step. ``violation``: the first thing that was found
-    wrong. ``visible_steps``: how many steps changed the abstract state.
+    wrong. ``visible_steps``: how many steps changed the abstract state. ``opaque``: the type of an object of
+    which the contents cannot be seen, if a memory holds one.
     """
 
     def __init__(self, program: Program, interner: Interner) -> None:
@@ -127,6 +129,7 @@ class Execution:
         self._hooks: Hooks | None = None
         self._stale = False
         self._began = False
+        self.opaque = ""
 
     def start(self, *, checked: bool = False) -> None:
         """Build the program and bring each process to its first wait. ``checked``: an earlier execution has
@@ -239,6 +242,16 @@ class Execution:
     def history_state(self, *, timed: bool) -> bytes:
         """Return the digest of what has run, and of what the loop holds. ``timed``: and of its clock."""
         return state_after(self.world, timed=timed or self.world.settings.clock is not ClockOrder.UNTIMED)
+
+    def memory_state(self, *, timed: bool) -> bytes:
+        """Return the digest of what the program remembers; of its history where that cannot be seen."""
+        timed = timed or self.world.settings.clock is not ClockOrder.UNTIMED
+        try:
+            machine = self.world.machine
+            return memory_after(self.world, timed=timed, drawn=machine.drawn() if machine is not None else ())
+        except OpaqueError as error:
+            self.opaque = str(error)
+            return self.history_state(timed=timed)
 
     def history(self) -> bytes:
         """Return the digest of the callbacks that have run, in their order; empty if not recorded."""

@@ -158,6 +158,8 @@ class Settings:
     """Names of the processes that may crash. A name that no process has is an error."""
     cancellable: frozenset[str] | None = None
     """Names of the processes whose tasks may be cancelled. None: all of them."""
+    exempt: tuple[str, ...] = ()
+    """Names of tasks, or of their coroutine functions, that no fault cancels; patterns of ``fnmatch``."""
     order: Order = Order.ATOMIC
     clock: ClockOrder = ClockOrder.PER_PROCESS
     timer_firings: int | None = None
@@ -179,5 +181,7 @@ class Settings:
         ]
         if self.timer_firings is not None:
             parts.append(f"at most {self.timer_firings} timer firings a process")
+        if self.exempt:
+            parts.append(f"never cancelled: {', '.join(self.exempt)}")
         parts += [link.text() for link in self.links]
         return ", ".join(parts)

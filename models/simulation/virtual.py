@@ -75,6 +75,10 @@ class Machine:
             raise ValueError("sleep length must be non-negative")
         self._sleep(seconds)
 
+    def drawn(self) -> tuple[object, ...]:
+        """Return the state of the random numbers; empty if none were asked for."""
+        return self._generator.getstate() if self._generator is not None else ()
+
     @property
     def generator(self) -> random.Random:
         """The one source of random numbers. Seeding takes long, so it is made when it is needed."""

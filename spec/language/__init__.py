@@ -4,11 +4,14 @@ Public names are re-exported here; authors of protocols import from nowhere else
 is the plain interpreter in ``models/interpreted``.
 """
 
+from typing import TypeAlias
+
 from tidemark.spec.language.declare import (
     action,
     anything,
     assumption,
     constant,
+    everywhere,
     helpful,
     initially,
     invariant,
@@ -42,6 +45,7 @@ __all__ = [
     "Sort",
     "Spec",
     "SpecError",
+    "TypeAlias",
     "action",
     "all_of",
     "any_of",
@@ -50,6 +54,7 @@ __all__ = [
     "constant",
     "count",
     "each",
+    "everywhere",
     "exists",
     "forall",
     "greatest",

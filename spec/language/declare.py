@@ -61,6 +61,13 @@ def constant() -> Any:
     return Constant()
 
 
+def everywhere(value: bool | int | str) -> Any:
+    """The initial value of a map, the same at each key: ``token: Map[Node, Token] = everywhere(0)``. The bare
+    value means the same; a type checker does not accept it.
+    """
+    return value
+
+
 def _marked(role: str, **details: Any) -> Callable[[F], F]:
     def decorate(function: F) -> F:
         setattr(function, MARK, Mark(role, **details))

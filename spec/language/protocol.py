@@ -20,7 +20,7 @@ from tidemark.spec.language.references import ReferenceNotFoundError, load_refer
 from tidemark.spec.language.spec import Ranking, Spec
 from tidemark.spec.language.terms import Liftable, Term, Write, lift
 from tidemark.spec.language.tracing import Trace, ranked, require, trace_class, trace_ranking, when
-from tidemark.spec.language.types import MapType, Type, zero_of
+from tidemark.spec.language.types import NAMED, MapType, Type, zero_of
 
 __all__ = ["Protocol", "initial_literal", "require", "resolve", "when"]
 
@@ -30,7 +30,22 @@ def declared_by(cls: type[Protocol]) -> Declared:
     return cls._declared  # a public name in the class could clash with state
 
 
-class Protocol:
+class _Body(dict[str, Any]):
+    """The body of a protocol while it is read: ``Token: TypeAlias = Nat`` names a new type."""
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        super().__setitem__(name, value() if any(value is kind for kind in NAMED) else value)
+
+
+class _ProtocolType(type):
+    """The type of protocols, which are classes with a body of that kind."""
+
+    @classmethod
+    def __prepare__(mcs, name: str, bases: tuple[type, ...], /, **options: Any) -> _Body:
+        return _Body()
+
+
+class Protocol(metaclass=_ProtocolType):
     """Base class of protocols: types, constants and state in the body; actions and properties as methods.
 
     Ids of properties begin with the name of the first subclass in lower case; ``name`` in the class line
@@ -88,7 +103,7 @@ class Protocol:
     @classmethod
     def trace(cls) -> Spec:
         """The traced protocol. Traced once per class; the result is immutable, the same in every process."""
-        return _trace(cls)  # type: ignore[arg-type]  # a class hashes by identity
+        return _trace(cls)
 
     @classmethod
     def reference(cls) -> str:

@@ -82,7 +82,7 @@ LITERAL_INT = NumberType("", signed=True)
 
 
 def Nat() -> NumberType:
-    """A named type of whole numbers from zero on: ``Position = Nat()``."""
+    """A named type of whole numbers from zero on: ``Position: TypeAlias = Nat``, or ``= Nat()``."""
     return NumberType("")
 
 
@@ -92,21 +92,31 @@ def Int() -> NumberType:
 
 
 def Sort() -> SortType:
-    """A named opaque sort: ``Segment = Sort()``."""
+    """A named opaque sort: ``Segment: TypeAlias = Sort``, or ``= Sort()``."""
     return SortType("")
 
 
-def Enum(*members: str) -> EnumType:
-    """A named enumeration: ``Phase = Enum("growing", "sealed")``.
+class _Enumeration:
+    """A named enumeration: ``Phase: TypeAlias = Enum["growing", "sealed"]``, or ``= Enum(...)``.
 
     Raises SpecError for no member, or a member twice.
     """
-    if not members or len(set(members)) != len(members):
-        raise SpecError(
-            f"an enumeration with the members {list(members)}",
-            remedy="Give at least one member and each one once",
-        )
-    return EnumType("", members)
+
+    def __call__(self, *members: str) -> EnumType:
+        if not members or len(set(members)) != len(members):
+            raise SpecError(
+                f"an enumeration with the members {list(members)}",
+                remedy="Give at least one member and each one once",
+            )
+        return EnumType("", members)
+
+    def __getitem__(self, members: str | tuple[str, ...]) -> EnumType:
+        return self(*members) if isinstance(members, tuple) else self(members)
+
+
+Enum = _Enumeration()
+NAMED = (Nat, Int, Sort)
+"""In the body of a protocol they stand for what they return: ``Position: TypeAlias = Nat``."""
 
 
 class Map:

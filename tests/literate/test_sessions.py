@@ -38,6 +38,7 @@ DOCUMENTS = [
     "docs/guide/manifest.md",
     "docs/interleavings.md",
     "docs/notebook.md",
+    "docs/services.md",
     "docs/paused-proxy.md",
     "docs/reads.md",
     "docs/time.md",

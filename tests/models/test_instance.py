@@ -13,8 +13,10 @@ from tidemark.models.digest import instance_digest
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.spec.language import SpecError
+from tidemark.spec.language.protocol import declared_by
 from tidemark.spec.language.types import BOOL, MapType
 
+TYPES = declared_by(Stations).types
 BOUNDS: dict[str, Any] = {"Station": 2, "Place": 2, "Balance": (-1, 3)}
 CONSTANTS: dict[str, Any] = {"route": [0, 1, 0], "capacity": 2}
 
@@ -25,18 +27,18 @@ def instance(bounds: dict[str, Any] | None = None, protocol: str = "", **constan
 
 def test_domains():
     it = instance()
-    assert it.domain(Stations.Station).values == (0, 1)
-    assert it.domain(Stations.Place).values == (0, 1, 2)
-    assert it.domain(Stations.Balance).values == (-1, 0, 1, 2, 3)
-    assert it.domain(Stations.Mode).values == ("idle", "busy", "broken")
+    assert it.domain(TYPES["Station"]).values == (0, 1)
+    assert it.domain(TYPES["Place"]).values == (0, 1, 2)
+    assert it.domain(TYPES["Balance"]).values == (-1, 0, 1, 2, 3)
+    assert it.domain(TYPES["Mode"]).values == ("idle", "busy", "broken")
     assert it.domain(BOOL).values == (False, True)
 
 
 def test_index_is_the_inverse_within_and_none_outside():
-    for kind in (Stations.Station, Stations.Place, Stations.Balance, Stations.Mode, BOOL):
+    for kind in (TYPES["Station"], TYPES["Place"], TYPES["Balance"], TYPES["Mode"], BOOL):
         domain = instance().domain(kind)
         assert [domain.index(value) for value in domain.values] == list(range(domain.size))
-    balance = instance().domain(Stations.Balance)
+    balance = instance().domain(TYPES["Balance"])
     assert balance.index(-2) is None
     assert balance.index(4) is None
 

@@ -415,19 +415,23 @@ def random_sample(
     """
     from tidemark.models.simulation import Interner
 
-    merging = options.histories or options.reduction is Reduction.STATES
+    by_histories = options.histories or options.memories
+    merging = by_histories or options.reduction is Reduction.STATES
     if not options.audit or (options.reduction is Reduction.NONE and not merging):
         return None
     few = _few(options)
+    if options.memories:  # what polls has no end
+        few = replace(few, limits=ExecutionLimits(steps=min(_STEPS, options.limits.steps)))
     if merging:
-        state_of = functools.partial(Execution.history_state, timed=timed)
+        kind = Execution.memory_state if options.memories else Execution.history_state
+        state_of = functools.partial(kind, timed=timed)
         auditor = Auditor(
             executions=_size(options.audit, states),
-            state_of=state_of if options.histories else Execution.declared_state,
+            state_of=state_of if by_histories else Execution.declared_state,
         )
         result = search(program, auditor, Interner(), few, None)
         result.statistics.executions += auditor.repeated
-        return Sample(result, frozenset(auditor.states), options.histories)
+        return Sample(result, frozenset(auditor.states), by_histories)
     walk = RandomWalk(seed=_SEED, executions=options.audit)
     return Sample(search(program, walk, Interner(), few, None))
 

@@ -62,13 +62,16 @@ _OFTEN = 10
 """and this many in all."""
 
 
-def polling_lines(program: ProgramRef, picks: Sequence[int]) -> str:
+def polling_lines(program: ProgramRef, picks: Sequence[int], *, last: int = 0) -> str:
     """Return where those wait that timers wake in the second half of an execution, in words; empty if timers
-    are no large part of it, or none of these lines comes again and again.
+    are no large part of it, or none of these lines comes again and again. ``last``: so many steps at its end
+    led back to where it was before, and those are meant that timers wake in them.
     """
     watch = _Timers(picks)
     with quiet():
         run_once(program.load(), watch, interner=Interner(), steps=max(len(picks), 1))
+    if last:
+        return "; ".join(sorted({text for text in watch.woken[-last:] if text}))
     half = watch.woken[len(watch.woken) // 2 :]
     late = Counter(text for text in half if text)
     if _SHARE * late.total() < len(half):

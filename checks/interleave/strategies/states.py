@@ -18,6 +18,10 @@ deterministic, which every search checks on a sample. The audit is that of decla
 
 Whether the clock belongs to the state depends on the program: if some execution asks what time it is, the
 search without the clock is given up, and one with it begins.
+
+Exhaustive search that merges executions when they meet with equal memories
+(``tidemark.models.simulation.loop.memory``): a task that polls comes back to where it was, and its rounds end
+there. So the runs that go round for ever are not run. A state from which every run does so is told.
 """
 
 from collections.abc import Sequence
@@ -68,7 +72,7 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
 
     def __init__(self, met: Met, *, item: WorkItem = WHOLE) -> None:
         super().__init__(item)
-        self._met = met
+        self.met = met
         self._tried = frozenset(label for label, _ in item.sleep)
         self._places: Places = ()
 
@@ -102,8 +106,8 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
         state = self.state_of(execution)
         if place == 0:
             # The node of a work item was met when the item was made; what was tried there is in the item.
-            self._met.here.add(state)
-        elif not self._met.add(state):
+            self.met.here.add(state)
+        elif not self.met.add(state):
             return False
         self._places = places_of(execution.world)
         return True
@@ -177,3 +181,62 @@ class HistorySearch(MergingSearch):
         if self._execution is not None:
             self.clock_read = self.clock_read or self._execution.clock_read
             self._execution = None
+
+
+class MemorySearch(HistorySearch):
+    """Depth-first search in which each memory is continued once.
+
+    Attributes:
+        opaque: types of objects of which the contents could not be seen.
+        round: the choices of an execution that came back to one of its own states, and how many of them are
+            that round: the longest one.
+    """
+
+    def __init__(self, met: Met, *, timed: bool) -> None:
+        super().__init__(met, timed=timed)
+        self.opaque: set[str] = set()
+        self.round: tuple[tuple[int, ...], int] = ((), 0)
+        self._digest = b""
+        self._path: list[bytes] = []
+        self._before: dict[bytes, set[bytes]] = {}
+        self._ways: dict[bytes, tuple[int, ...]] = {}
+        self._ends: set[bytes] = set()
+        self._merged = False
+
+    def state_of(self, execution: Execution) -> bytes:
+        """Return the digest of the memory."""
+        self._digest = execution.memory_state(timed=self.timed)
+        self.opaque |= {execution.opaque} - {""}
+        return self._digest
+
+    def arrive(self, execution: Execution) -> bool:
+        """Merge as the others do, and keep which state led to which."""
+        place = self._depth
+        again = place < len(self._stack)
+        goes_on = super().arrive(execution)
+        self._merged = not goes_on
+        if not again:
+            self._ways.setdefault(self._digest, self._picks(place))
+            self._before.setdefault(self._digest, set()).update(self._path[place - 1 : place])
+            if self._merged and self._digest in self._path[:place]:
+                length = place - self._path.index(self._digest)
+                self.round = max(self.round, (self._picks(place), length), key=lambda one: one[1])
+            self._path[place:] = [self._digest]
+        return goes_on
+
+    def done(self, last: Footprint | None) -> None:
+        """Keep from which state an execution came to its end."""
+        if self._execution is not None and not self._merged and not self._execution.world.enabled():
+            self._ends.update(self._path[self._depth - 1 : self._depth])
+        super().done(last)
+
+    def endless(self) -> tuple[int, ...] | None:
+        """Return the choices that lead to where no execution comes to an end any more; None if it always may.
+        Ask after a complete search.
+        """
+        ending, left = set(self._ends), list(self._ends)
+        while left:
+            new = self._before[left.pop()] - ending
+            ending |= new
+            left += new
+        return min((way for state, way in self._ways.items() if state not in ending), key=len, default=None)

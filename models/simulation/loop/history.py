@@ -14,6 +14,7 @@ from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
 from tidemark.models.simulation.loop.lane import Lane, LaneHandle, LaneTask, LaneTimer
+from tidemark.models.simulation.loop.memory import memory_of
 
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.environment import Environment
@@ -66,3 +67,13 @@ def _lane_state(lane: Lane, *, timed: bool) -> tuple[Hashable, ...]:
     ready = tuple(identity(handle) for handle in lane.ready if not handle.cancelled())
     timers = tuple((timer.label, timer.when() if timed else 0.0) for timer in lane.timers)
     return (lane.history.digest(), ready, timers, lane.ending.value, lane.clock if timed else 0.0)
+
+
+def memory_after(world: "Environment", *, timed: bool, drawn: Hashable) -> bytes:
+    """Return a digest of the memories of all processes. ``timed``: code looks at the clock. ``drawn``: the
+    state of the random numbers. Raises OpaqueError: a memory holds what cannot be seen.
+    """
+    waits = [part for event in world.events.values() for part in (event.label.partition("#")[0], event.fire)]
+    memories = [memory_of(lane, waits, timed=timed) for lane in world.lanes.values()]
+    state: Hashable = (tuple(memories), tuple(world.budget.values()), drawn)
+    return hashlib.blake2b(repr(state).encode(), digest_size=16).digest()

@@ -1,18 +1,25 @@
 """Cancellation: of any task at an await at which it waits, as a fault; of what is left at the end."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tidemark.models.simulation.loop.lane import Ending, Event, Lane, LaneTask, where
 from tidemark.models.simulation.settings import FaultKind
 
 
-def can_be_cancelled(task: "asyncio.Task[Any]", lane: Lane) -> bool:
-    """Tell whether a task waits at an await, no cancellation is on its way to it, and no shield keeps it."""
+def can_be_cancelled(task: "asyncio.Task[Any]", lane: Lane, exempt: Sequence[str] = ()) -> bool:
+    """Tell whether a task waits at an await, no cancellation is on its way to it, no shield keeps it, and
+    neither its name nor that of its coroutine function is exempt.
+    """
     if task.done() or lane.out_of_reach(task) or task._must_cancel:  # type: ignore[attr-defined]  # noqa: SLF001  # documented nowhere else
         return False
-    return bool(getattr(task.get_coro(), "cr_suspended", True))
+    coroutine = task.get_coro()
+    names = (task.get_name(), getattr(coroutine, "__name__", ""), getattr(coroutine, "__qualname__", ""))
+    if any(fnmatchcase(name, pattern) for pattern in exempt for name in names):
+        return False
+    return bool(getattr(coroutine, "cr_suspended", True))
 
 
 def cancel_event(task: "asyncio.Task[Any]", lane: Lane, spend: Callable[[FaultKind], None]) -> Event:

@@ -319,7 +319,7 @@ class World(Environment):
             cancel_event(task, lane, self.spend)
             for lane in lanes
             for task in lane.tasks
-            if can_be_cancelled(task, lane)
+            if can_be_cancelled(task, lane, self.settings.exempt)
         ]
 
     # Crashes.

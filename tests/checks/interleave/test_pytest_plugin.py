@@ -67,7 +67,10 @@ def test_it_runs_refutes_refuses_and_replays(tmp_path):
     assert "as no asyncio loop runs" in seen
     assert "the limit of 2 executions is reached" in seen
     assert "test_no_coroutine, which is not an `async def` function" in seen
-    assert "every_order does not take 'often': give cancellations, clock, executions, merge, order, " in seen
+    assert (
+        "every_order does not take 'often': give cancellations, clock, executions, exempt, merge, order, "
+        in seen
+    )
     found = re.search(r"replay token: (\S+)", seen)
     assert found is not None
     again = run(tmp_path, "test_marked.py::test_lost", "--replay-order", found[1])

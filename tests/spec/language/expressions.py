@@ -23,6 +23,7 @@ from tidemark.spec.language.expr import (
     Select,
     Store,
 )
+from tidemark.spec.language.protocol import declared_by
 from tidemark.spec.language.types import BOOL, LITERAL, EnumType, MapType, NumberType, SortType, Type
 
 INSTANCE = Instance(
@@ -32,7 +33,9 @@ INSTANCE = Instance(
     "random",
 )
 INTERPRETER = Interpreter(INSTANCE)
-STATION, PLACE, BALANCE, MODE = Stations.Station, Stations.Place, Stations.Balance, Stations.Mode
+STATION, PLACE, BALANCE, MODE = (
+    declared_by(Stations).types[name] for name in ("Station", "Place", "Balance", "Mode")
+)
 SCALARS: tuple[Type, ...] = (BOOL, MODE, PLACE, BALANCE, STATION)
 KEYS: tuple[tuple[Type, ...], ...] = ((PLACE,), (STATION,), (STATION, PLACE))
 NAMES = ("a", "b", "a'")

@@ -9,6 +9,7 @@ import pytest
 from tests.protocols.stations import Careless, Extends, Overrides, Stations, WithoutReset
 from tidemark.spec.language import render, resolve
 from tidemark.spec.language.expr import Const, Local, Read, variables_read
+from tidemark.spec.language.protocol import declared_by
 from tidemark.spec.language.types import EnumType, MapType, NumberType, SortType
 
 
@@ -168,7 +169,7 @@ def test_override_keeps_mark_docstring_and_types():
     finish = spec.action("finish")
     assert finish.description == "The station is ready again."
     assert finish.fairness == "strong"
-    assert finish.params == (Local(Stations.Station, "station"),)
+    assert finish.params == (Local(declared_by(Stations).types["Station"], "station"),)
     assert {v.name for v in finish.writes} == {"mode", "balance", "open"}
     assert (
         guards(spec, "take")[1]

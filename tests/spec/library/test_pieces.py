@@ -15,7 +15,8 @@ from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.search import Search
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.breadth_first import search
-from tidemark.spec.language import Enum, Int, SpecError, render
+from tidemark.spec.language import SpecError, render
+from tidemark.spec.language.types import Enum, Int
 from tidemark.spec.library import Bag, Queue, Subsets, all_subsets, majorities
 
 HERE = "tests.protocols_proof.pieces:"

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 import pytest
 
 from tidemark.checks.interleave import Options, Reduction, Status, explore, explore_coroutine
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import FaultBudget, Process, Program, ProgramRef, Settings, World
 
 HERE = "tests.checks.interleave.cancellation.test_shields"
@@ -224,3 +225,24 @@ def test_a_shield_is_a_part_of_a_merged_state() -> None:
     merged = explore(program, Options(reduction=Reduction.STATES))
     assert whole.finals == merged.finals
     assert whole.status is merged.status
+
+
+@pytest.mark.parametrize("names", [("worker",), ("wor*",), ("waits*",), ("*.waits",)])
+def test_an_exempt_task_is_never_cancelled(names: tuple[str, ...]) -> None:
+    async def main() -> Story:
+        story: Story = []
+
+        async def waits() -> None:
+            await part(story, "it")
+
+        await asyncio.wait([asyncio.create_task(waits(), name="worker")])
+        return tuple(story)  # type: ignore[return-value]
+
+    free = explore_coroutine(main, cancellations=1, exempt=("main",))
+    kept = explore_coroutine(main, cancellations=1, exempt=("main", *names))
+    assert ("it is lost",) in free.finals
+    assert kept.finals == {("it is done",)}
+    assert kept.status is Status.EXHAUSTED
+    assert f"never cancelled: main, {names[0]}" in kept.bounds
+    with pytest.raises(BadInputError, match="give names"):
+        explore_coroutine(main, exempt="worker")

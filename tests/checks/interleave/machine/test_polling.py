@@ -1,6 +1,7 @@
 """A task that polls: random orders find its race, and a search that it cuts says what was covered."""
 
 import asyncio
+import re
 from pathlib import Path
 
 import pytest
@@ -37,11 +38,13 @@ async def order(shelf, room, safe):
     assert len(shelf) <= 2, "the shelf is full"
 
 
-async def shop(safe):
+async def shop(safe, rounds=None):
     shelf, room, sent = [], [], []
 
     async def courier():
         while True:
+            if rounds is not None:
+                rounds.append("round")
             if shelf:
                 sent.append(shelf.pop())
             await asyncio.sleep(0.01)
@@ -63,6 +66,11 @@ async def test_right():
     await shop(safe=True)
 
 
+@pytest.mark.every_order(executions=300)
+async def test_counts():
+    await shop(safe=True, rounds=[])
+
+
 @pytest.mark.every_order(strategy="random")
 async def test_by_name():
     await shop(safe=True)
@@ -72,7 +80,6 @@ async def test_by_name():
 async def test_by_another_name():
     await shop(safe=True)
 """
-AT_MOST = "import tidemark.checks.interleave.pytest_plugin as plugin\nplugin._SECONDS = 1.5\n"
 
 
 def line_of(text: str) -> int:
@@ -80,27 +87,33 @@ def line_of(text: str) -> int:
 
 
 def test_the_marker_finds_the_race_and_says_what_it_has_covered(tmp_path: Path) -> None:
-    (tmp_path / "conftest.py").write_text(AT_MOST, encoding="utf-8")
     (tmp_path / "test_shop.py").write_text(SHOP, encoding="utf-8")
     seen = run(tmp_path)
-    assert "3 failed, 1 passed" in seen, seen
-    race, _, rest = seen.partition("___ test_right ___")
+    assert "3 failed, 2 passed" in seen, seen
+    race, _, rest = seen.partition("___ test_counts ___")
     assert "AssertionError: the shelf is full" in race
-    right, _, named = rest.partition("___ test_by_another_name ___")
-    assert "test_shop:test_right was not run in every order: " in right
-    assert "orders were run to their end, and show nothing wrong; nor do " in right
-    assert "the limit of 1.5 seconds is reached" in right or "20 executions were cut" in right
-    assert "timers fire again and again" in right
-    assert f"courier (test_shop.py:{line_of('await asyncio.sleep(0.01)')})" in right
-    assert "from tidemark.checks.interleave import RandomWalk" in right
-    assert "clock='per-process'" in right
-    assert "merge=True" in right
+    counts, _, named = rest.partition("___ test_by_another_name ___")
+    assert "test_shop:test_counts was not run in every order: " in counts
+    assert "orders were run to their end, and show nothing wrong; " in counts
+    assert "random orders and orders with one delay, run first" in counts
+    assert "the limit of 300 executions is reached" in counts
+    assert "timers fire again and again" in counts
+    courier = f"courier (test_shop.py:{line_of('await asyncio.sleep(0.01)')})"
+    assert courier in counts
+    assert "from tidemark.checks.interleave import RandomWalk" in counts
+    assert "clock='per-process'" in counts
+    assert "merge=True" in counts
+    assert "every_order: passed in every order, rounds of polls were cut" in named
+    assert re.search(rf"test_right: \d+ executions .* equal memory, .*{re.escape(courier)}", named)
+    assert re.search(
+        r"^test_counts: \d+ executions, \d+ s", run(tmp_path, "-v", "-v", "-k", "counts"), re.MULTILINE
+    )
     assert "test_shop.py::test_by_name: 500, 500 random executions (seed 1) are a sample" in seen
     assert "strategy is 'at random'" in named
     assert "give one of 'random', 'priorities', 'delays', 'preemptions', or a strategy" in named
     assert "Traceback" not in seen
     assert (
-        "every_order(order='asyncio', clock='untimed', cancellations=0, merge=False, strategy=None, "
+        "every_order(order='asyncio', clock='untimed', cancellations=0, exempt=(), merge=False, strategy="
         in run(tmp_path, "--markers")
     )
 
@@ -189,3 +202,21 @@ def test_a_strategy_by_name_is_a_sample(name: str) -> None:
 def test_what_is_no_strategy_is_refused_with_those_that_are_known(wrong: object) -> None:
     with pytest.raises(BadInputError, match="'random', 'priorities', 'delays', 'preemptions'"):
         explore_coroutine(two_deposits, strategy=wrong)  # type: ignore[arg-type]
+
+
+async def counts_its_rounds() -> None:
+    async def count() -> None:
+        rounds = 0
+        while True:
+            rounds += 1
+            await asyncio.sleep(1)
+
+    await asyncio.gather(count(), count())
+
+
+def test_the_limit_of_seconds_is_that_of_all_parts_and_what_they_covered_is_told() -> None:
+    limits = ExecutionLimits(seconds=0.5)
+    with pytest.raises(IncompleteSearchError) as seen:
+        require_every_order(counts_its_rounds, walks=True, options=Options(limits=limits))
+    assert "the limit of 0.5 seconds is reached" in seen.value.message
+    assert re.search(r"nor do [1-9]\d* random orders and orders with one delay", seen.value.message)
