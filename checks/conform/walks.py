@@ -174,7 +174,7 @@ class Walks:
         assert violation is not None
         labels = tuple(step.label for step in record.trace)
         found = Found(violation, record.picks, labels, encode(self.program.digest(), record.trace))
-        short = shrink(self.program, found, attempts=_ATTEMPTS)
+        short = shrink(self.program, found, attempts=_ATTEMPTS, fewest=True)
         return counterexample_of(witness(self.program, short.found.token))
 
     def reached(self) -> tuple[str, ...]:

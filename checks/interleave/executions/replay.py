@@ -1,5 +1,6 @@
 """Running one recorded execution again: exactly, or leniently as the shrinker needs it."""
 
+import re
 import zlib
 from collections.abc import Sequence
 
@@ -55,11 +56,19 @@ class Exact:
         """Nothing is learned."""
 
 
+_NUMBER = re.compile(r"#\d+")
+
+
+def _without_numbers(label: str) -> str:
+    return _NUMBER.sub("#", label)
+
+
 class ByLabel:
     """Takes events by their names, in a given order as far as they come: the first one that is enabled.
 
-    Where none of them is, the default choice is taken. Names do not change when steps of others are left out;
-    places in the list of enabled events do.
+    Where none of them is, the numbers in names do not count; where none is then, the default choice is taken.
+    Names do not change when steps of others are left out; numbers do when steps of the same process are, and
+    places in the list of enabled events.
     """
 
     def __init__(self, labels: Sequence[str]) -> None:
@@ -74,10 +83,12 @@ class ByLabel:
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Return the place of the first wanted event, or 0."""
         del last
-        for label in self._wanted:
-            if label in enabled:
-                self._wanted.remove(label)
-                return enabled.index(label)
+        for named in (str, _without_numbers):
+            places = {named(label): place for place, label in reversed(list(enumerate(enabled)))}
+            for label in self._wanted:
+                if named(label) in places:
+                    self._wanted.remove(label)
+                    return places[named(label)]
         return 0
 
     def done(self, last: Footprint | None) -> None:

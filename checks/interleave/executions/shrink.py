@@ -47,24 +47,28 @@ class Shrunk:
     complete: bool
 
 
-def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000) -> Shrunk:
-    """Look for a shorter execution with the same violation."""
+def shrink(
+    program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000, fewest: bool = False
+) -> Shrunk:
+    """Look for a shorter execution with the same violation. ``fewest``: steps count first, not deviations."""
     if found.violation.kind == SPIN:
         attempts = 1  # each one takes seconds: the natural way only
-    search = _Shrinker(program, found, attempts=attempts, steps=steps)
+    search = _Shrinker(program, found, attempts=attempts, steps=steps, fewest=fewest)
     with quiet():
         complete = search.run()
     return Shrunk(
         found=search.best(),
-        before=(len(found.picks), search.before[0]),
-        deviations=search.measure[0],
+        before=(len(found.picks), search.before),
+        deviations=search.deviations,
         attempts=search.spent,
         complete=complete,
     )
 
 
 class _Shrinker:
-    def __init__(self, program: ProgramRef, found: Found, *, attempts: int, steps: int) -> None:
+    def __init__(
+        self, program: ProgramRef, found: Found, *, attempts: int, steps: int, fewest: bool
+    ) -> None:
         self._program = program
         self._factory = program.load()
         self._identity = found.violation.identity
@@ -72,10 +76,13 @@ class _Shrinker:
         self._picks = found.picks
         self._allowed = attempts
         self._steps = steps
+        self._fewest = fewest
+        passes = (self._defaults, self._deletions, self._without, self._lowered)
+        self._passes = passes[::-1] if fewest else passes
         self._seen: set[Picks] = set()
         self._named: set[tuple[str, ...]] = set()
-        self.before: Measure = (len(found.picks) + 1, 0, ())
-        self.measure: Measure = self.before
+        self._measure: Measure = (len(found.picks) + 1, 0, ())
+        self.before = self.deviations = 0
         self.spent = 0
 
     def best(self) -> Found:
@@ -85,11 +92,11 @@ class _Shrinker:
     def run(self) -> bool:
         """Repeat the passes until none helps. Return whether that point was reached."""
         self._is_better(Lenient(self._picks))
-        self.before = self.measure
+        self.before = self.deviations
         improved = True
         while improved:
             improved = False
-            for candidates in (self._defaults, self._deletions, self._without, self._lowered):
+            for candidates in self._passes:
                 for candidate in candidates():
                     if self.spent >= self._allowed:
                         return False
@@ -142,10 +149,11 @@ class _Shrinker:
         run = run_once(self._factory, strategy, interner=Interner(), steps=self._steps)
         if run.violation is None or run.violation.identity != self._identity:
             return False
-        measure = (deviations(run.trace), len(run.trace), run.picks)
-        if measure >= self.measure:
+        count, steps = deviations(run.trace), len(run.trace)
+        measure = (steps, count, run.picks) if self._fewest else (count, steps, run.picks)
+        if measure >= self._measure:
             return False
-        self.measure = measure
+        self._measure, self.deviations = measure, count
         assert run.violation is not None
         self._picks = run.picks
         labels = tuple(step.label for step in run.trace)

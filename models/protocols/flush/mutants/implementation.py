@@ -12,6 +12,7 @@ from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario, flush, over_files
 
 DRIVEN = Host("driven", flush)
+CHECKPOINTS = Host("driven-checkpoints", flush)
 
 FLUSH = Host("flush-and-checkpoint", flush)
 ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
@@ -45,6 +46,7 @@ MUTANTS = patches(
         new="await self._upload(task)\n            task.sink.in_flight.pop(task.key, None)",
         killer="flush.positions_on_their_way_are_safe",
         on=ON_SPARK,
+        walked=CHECKPOINTS,
         source="H16",
         says="The start position is forgotten after the upload, before the rows are recorded (H16).",
     ),
@@ -77,6 +79,7 @@ MUTANTS = patches(
         new="StartPosition(pack.end.ts)",
         killer="flush.positions_on_their_way_are_safe",
         on=FLUSH,
+        walked=CHECKPOINTS,
         source="facts 7.1: start and end of a pack; facts 7.2",
         says="A buffer remembers the end of its first pack as its start.",
     ),
@@ -155,6 +158,7 @@ MUTANTS = patches(
         new="False",
         killer="flush.buffered_rows_are_not_recorded",
         on=REPLAY,
+        walked=CHECKPOINTS,
         source="B63",
         says="Replayed rows are kept although they are stored (B63).",
     ),
@@ -175,6 +179,7 @@ MUTANTS = patches(
         new="",
         killer="flush.stored_once",
         on=Host("crash-and-recover", flush),
+        walked=CHECKPOINTS,
         source="H22, B27",
         says="The owner is compared by node, not by incarnation (H22, B27).",
     ),
@@ -214,6 +219,7 @@ MUTANTS = patches(
         old="self._config.checkpoint_rpc_timeout,\n            )",
         new='self._config.checkpoint_rpc_timeout,\n            )\n            raise RpcError("not stored")',
         on=FLUSH,
+        walked=CHECKPOINTS,
         source="facts 9",
         says="A report of checkpoints that the coordinator has answered is treated as lost.",
     ),

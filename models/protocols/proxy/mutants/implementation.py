@@ -12,6 +12,7 @@ STATISTICS = "proxy/statistics.py:ChannelStatistics."
 TICKER = "proxy/ticker.py:ChannelsTimeTicker."
 WORKERS = "proxy/scheduler.py:TaskScheduler."
 
+DRIVEN = Host("proxy-driven", proxy)
 ONE = Host("proxy-impl-one-task", proxy)
 TWO = Host("proxy-impl-two-tasks", proxy)
 TICKS = Host("proxy-impl-two-ticks", proxy)
@@ -43,7 +44,7 @@ MUTANTS = patches(
         new="timestamps.add(min((ts, *tracked.timestamps)))",
         killer=TRACKED,
         on=TICKS,
-        walked=Host("proxy-driven", proxy),
+        walked=DRIVEN,
         source="B7",
         says="A commit puts the least timestamp into the set instead of the task's.",
     ),
@@ -64,6 +65,7 @@ MUTANTS = patches(
         new="tracked.max_ts",
         killer="proxy.least_and_greatest_are_exact",
         on=TWO,
+        walked=DRIVEN,
         source="facts 3.1",
         says="A commit forgets to raise the greatest timestamp.",
     ),
@@ -85,6 +87,7 @@ MUTANTS = patches(
         new="self.queue.statistics.pop(task.channels, task.ts)\n        if task.error is None:",
         killer=TRACKED,
         on=ONE,
+        walked=DRIVEN,
         source="facts 3.1",
         says="The timestamp leaves the statistics before the messages are in the log.",
     ),
@@ -130,6 +133,7 @@ MUTANTS = patches(
         self.stats_lock.holding = lambda point: nullcontext()""",
         killer="proxy.min_ts_never_goes_back",
         on=TWO.like(protocol=VARIANTS + "EnqueueUnlocked"),
+        walked=DRIVEN,
         source="hazard 26, B7; seed 002, Enqueue: event 2 commits before event 1",
         says="Timestamps are taken, and enter the statistics, in any order.",
     ),
@@ -170,6 +174,7 @@ MUTANTS = patches(
         new="span.min_ts",
         killer=BELOW,
         on=ONE.like(protocol=VARIANTS + "NoMinusOne"),
+        walked=DRIVEN,
         source="hazard 25, B6",
         says="The tick publishes minTs itself.",
     ),
@@ -180,6 +185,7 @@ MUTANTS = patches(
         new="in ()",
         killer=BELOW,
         on=Host("proxy-impl-late-append", proxy).like(protocol=VARIANTS + "OutcomeUnknown"),
+        walked=DRIVEN,
         source="hazard 12",
         says="A produce that timed out is over, and its timestamp is popped.",
     ),

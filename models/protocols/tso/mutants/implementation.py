@@ -76,6 +76,7 @@ def save_without_a_condition(**scenario: Any) -> OracleProgram:
 # ---- faults of the oracle ----
 
 ORACLE = "tso/oracle.py:TimestampOracle."
+DRIVEN = Host("tso-impl-driven", oracle)
 TAKEOVER = Host("tso-impl-takeover", oracle)
 FAILED_SAVES = Host("tso-impl-failed-saves", oracle)
 JUMPS = Host("tso-impl-clock-jumps", oracle)
@@ -133,6 +134,7 @@ MUTANTS = patches(
         new="self.base",
         killer="tso.the_first_object_is_above_the_base",
         on=TAKEOVER,
+        walked=DRIVEN,
         source="facts 2.1: guard of the start",
         says="A start keeps no guard from the saved window.",
     ),
@@ -143,6 +145,7 @@ MUTANTS = patches(
         new="if self.published is not None:\n            self.window = end\n        await",
         killer=BELOW_SAVED,
         on=FAILED_SAVES,
+        walked=DRIVEN,
         source="facts 2.2: on save error return",
         says="The end of the window is used in memory while the store may not have it.",
     ),
@@ -175,6 +178,7 @@ MUTANTS = patches(
             return {SAVE}""",
         killer=BELOW_SAVED,
         on=FAILED_SAVES,
+        walked=DRIVEN,
         source="seed 002, UpdateTimestamp: order of its steps",
         says="The time is used before the window reaches it.",
     ),
@@ -185,6 +189,7 @@ MUTANTS = patches(
         new="self.window < update.next",
         killer=BELOW_SAVED,
         on=JUMPS.like(**_like("specification:SavesTooLate")),
+        walked=DRIVEN,
         source="facts 2.2: guard of the window",
         says="The window is made longer only when it is passed.",
     ),
@@ -262,6 +267,7 @@ MUTANTS = patches(
         new="Batch(last, last + count - 1)",
         killer="answers_are_composed",
         on=OVERFLOW,
+        walked=DRIVEN,
         source="facts 2.3",
         says="What Generate returns is taken for the first of the batch (facts 2.3).",
     ),
@@ -326,7 +332,7 @@ MUTANTS = patches(
         at="tso/oracle.py:TimestampOracle.start",
         old="await self._store.load()",
         new="0 * await self._store.load()",
-        walked=Host("tso-impl-driven", oracle),
+        walked=DRIVEN,
         source="B2",
         says="The saved window is not used at a start (B2).",
     ),
