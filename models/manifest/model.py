@@ -303,7 +303,7 @@ class ImplementationMutants(Strict):
     slips: Reference | None = None
     """A list of ``Patch``: mistakes of people, tried with the mutants that rules make."""
     total: int = Field(gt=0)
-    """Pinned number of mutants that are tried."""
+    """Pinned number of mutants that are tried: the sum of the counts, unless it is said."""
     counts: dict[str, Count] = Field(default_factory=dict)
     """Pinned: mutants by fate, and ``names``, a check sum of their names."""
     measured: MeasuredMutants | None = None
@@ -326,6 +326,12 @@ class ImplementationMutants(Strict):
     def reviewed(self) -> dict[str, str]:
         """All that need not be killed by a claim, with the reasons."""
         return {**self.equivalent, **self.counted, **self.holes}
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_total(cls, data: dict[str, Any]) -> dict[str, Any]:
+        counts = data.get("counts", {})
+        return {"total": sum(counts[name] for name in counts.keys() - {"names_crc32"}), **data}
 
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:

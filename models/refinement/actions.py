@@ -1,11 +1,13 @@
 """Which section of the implementation is which action of a specification: one table a protocol, as data.
 
 The table is ``manifest/actions.toml`` of the protocol. Programs read from it what an event at a point of
-preemption means; ``tidemark show actions`` prints it, and ``impl/README.md`` shows it.
+preemption means; ``tidemark show actions`` prints it by action, with the functions that have the points.
 """
 
 from __future__ import annotations
 
+import ast
+import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache, cached_property
@@ -17,37 +19,17 @@ from pydantic import Field, ValidationError, model_validator
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.strict import Strict
 from tidemark.models.refinement.events import EventRow
-from tidemark.models.rooms import PROTOCOLS, protocol_files
+from tidemark.models.rooms import PROTOCOLS, ROOT, protocol_files
 
 FILE = "manifest/actions.toml"
-
-
-class Row(Strict):
-    """One row: actions that are one section of code, or follow one another within one. ``note`` limits the
-    row to some of their cases; ``before``: the await before the section; ``original``: the place in the
-    original, with its source.
-    """
-
-    actions: tuple[str, ...] = Field(min_length=1)
-    note: str = ""
-    section: str
-    before: str = ""
-    original: str = ""
-
-    def cells(self) -> tuple[str, str, str, str]:
-        """The row as it is printed."""
-        actions = ", ".join(self.actions) + (f" ({self.note})" if self.note else "")
-        return (actions, self.section, self.before, self.original)
 
 
 class ActionTable(Strict):
     """The table of one protocol.
 
     Attributes:
-        row: its rows; written as tables by their actions, with the note in parentheses.
         variants: variants of the protocol that programs and drivers follow, if these have other actions, each
             as "module:Class".
-        elsewhere: actions that are no section of this implementation: steps of what surrounds it.
         faults: actions that are failures: a step is one only where the explorer injected a fault, or an event
             says why it fails of itself.
         event: what a step may be, by the event of the simulation that begins it; written ``steps``: event ->
@@ -55,11 +37,9 @@ class ActionTable(Strict):
             ``injected.stutters``. An event is a label, and may be followed by ``by`` and a task.
     """
 
-    row: tuple[Row, ...] = Field(min_length=1)
     variants: tuple[str, ...] = ()
-    elsewhere: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    event: tuple[EventRow, ...] = ()
+    event: tuple[EventRow, ...] = Field(min_length=1)
 
     @model_validator(mode="before")
     @classmethod
@@ -68,29 +48,22 @@ class ActionTable(Strict):
             raise ValueError(
                 'write events under [steps]: "LABEL" = "ACTION", and [stutters]: "LABEL" = "WHY"'
             )
-        rows = data.get("row", {})
-        if isinstance(rows, list):
-            raise ValueError("write rows as tables by their actions:  [row.ACTION]")  # noqa: TRY004
         rest = {key: value for key, value in data.items() if key not in ("steps", "stutters", "injected")}
-        rest["row"] = [_row(actions, row) for actions, row in rows.items()]
         injected = data.get("injected", {})
         tables = [(data, False), (injected, True)]
         return {**rest, "event": [row for table, fault in tables for row in _events(table, fault=fault)]}
 
     @model_validator(mode="after")
     def _fits(self) -> ActionTable:
-        known = self.actions()
         for event in self.event:
             for action in event.actions:
-                if action not in known:
-                    raise ValueError(f"the event {event.label!r} leads to {action!r}, which is in no row")
                 if action in self.faults and not event.fault and not event.cause:
                     raise ValueError(
                         f"the event {event.label!r} leads to {action!r}, which is a fault: mark the "
                         "event as a fault, or say the cause"
                     )
-        if unknown := [name for name in self.faults if name not in known]:
-            raise ValueError(f"the fault {unknown[0]!r} is in no row")
+        if unknown := [name for name in self.faults if name not in self.actions()]:
+            raise ValueError(f"no event leads to the fault {unknown[0]!r}")
         return self
 
     @cached_property
@@ -108,25 +81,37 @@ class ActionTable(Strict):
         actions = self.points.get(point, ())
         return actions[0] if len(actions) == 1 else None
 
-    def actions(self) -> frozenset[str]:
-        """All actions that the table knows."""
-        return frozenset((*self.elsewhere, *(name for row in self.row for name in row.actions)))
+    def actions(self) -> tuple[str, ...]:
+        """All actions that events lead to, in the order of the table."""
+        return tuple(dict.fromkeys(name for row in self.event for name in row.actions))
 
     def text(self) -> str:
-        """The table in Markdown."""
-        cells = [row.cells() for row in self.row]
-        width = 4 if any(cell[3] for cell in cells) else 3
-        head = ("action", "section", "await before it", "original")[:width]
-        lines = [head, ("---",) * width, *(cell[:width] for cell in cells)]
-        return "\n".join(
-            "|" + "|".join(f" {cell} ".replace("  ", " ") for cell in line) + "|" for line in lines
-        )
+        """The table in Markdown: by action the events that begin it, and where the code has their points."""
+        lines = ["| action | begins with | in |", "| --- | --- | --- |"]
+        for action in self.actions():
+            labels = dict.fromkeys(row.label for row in self.event if action in row.actions)
+            points = [label.split()[1] for label in labels if label.startswith("resume ")]
+            places = dict.fromkeys(place for point in points for place in _sections().get(point, ()))
+            cells = (action, ", ".join(f"`{label}`" for label in labels), ", ".join(places))
+            lines.append(f"| {' | '.join(cells)} |")
+        return "\n".join(lines)
 
 
-def _row(key: str, row: dict[str, Any]) -> dict[str, Any]:
-    """A row by its actions, and what limits it in parentheses."""
-    actions, _, note = key.partition(" (")
-    return {"actions": actions.split(", "), "note": note.removesuffix(")"), **row}
+@cache
+def _sections() -> dict[str, list[str]]:
+    """By point of preemption the functions of the implementation that have it."""
+    found: dict[str, list[str]] = {}
+    for path in sorted((ROOT / "impl").rglob("*.py")):
+        for parent in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if not isinstance(parent, ast.ClassDef):
+                continue
+            methods = [one for one in parent.body if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)]
+            for method in methods:
+                words = (one.value for one in ast.walk(method) if isinstance(one, ast.Constant))
+                for word in words:
+                    if isinstance(word, str) and re.fullmatch(r"[a-z]+\.[a-z_]+", word):
+                        found.setdefault(word, []).append(f"`{parent.name}.{method.name}`")
+    return found
 
 
 def _events(table: Mapping[str, Any], *, fault: bool) -> Iterator[dict[str, Any]]:

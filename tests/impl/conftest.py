@@ -12,8 +12,12 @@ from tests.impl.parts import run
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a coroutine as ``run`` does. What a fixture has made that is to be awaited or entered, is."""
-    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+    """Run a coroutine as ``run`` does. What a fixture has made that is to be awaited or entered, is.
+
+    A test in every order has a loop of its own.
+    """
+    in_orders = pyfuncitem.get_closest_marker("every_order") is not None
+    if in_orders or not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
 
     async def work() -> None:

@@ -3,16 +3,13 @@
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.channels.owners import owners
 from tidemark.models.protocols.channels.program import channels
-from tidemark.models.protocols.channels.real_records import records_in_sqlite
 
 RESTARTS = Host("channels-coordinator-restarts", channels)
 DROP = Host("channels-drop", channels)
-RECORDS = Host("records-over-sqlite-two-channels", records_in_sqlite)
 
 COORDINATOR = "datacoord/coordinator.py:Coordinator."
 SERVICE = "datacoord/flush_service.py:FlushService."
 UPDATER = "datanode/checkpoint_updater.py:CheckpointUpdater."
-SAVE_CHANNELS = "storage/sqlite_meta.py:SqliteMetaStore.save_channels"
 
 MUTANTS = patches(
     __name__,
@@ -158,25 +155,5 @@ MUTANTS = patches(
         on=Host("channels-new-incarnation", owners),
         source="H22, B27",
         says="A new incarnation writes in the term of the earlier one.",
-    ),
-    Patch(
-        "channels-are-saved-one-by-one",
-        at=SAVE_CHANNELS,
-        old="async with self._transactions.begin() as database:\n            for record in records:",
-        new="for record in records:\n            async with self._transactions.begin() as database:",
-        killer="calls_take_turns",
-        on=RECORDS,
-        source="facts 10.1",
-        says="Records that are saved together are saved in a transaction each.",
-    ),
-    Patch(
-        "of-channels-the-first-is-saved",
-        at=SAVE_CHANNELS,
-        old="in records:",
-        new="in records[:1]:",
-        killer="records_are_stored",
-        on=RECORDS,
-        source="facts 10.1",
-        says="Of records that are saved together, the first one is.",
     ),
 )

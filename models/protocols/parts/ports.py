@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextvars import ContextVar
 from functools import partial
 
 from tidemark.impl.errors import StoreError
-from tidemark.impl.queries.channels import QueryChannels, RequestReader, RequestWriter, ResultReader
-from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.queries.values import QueryResult
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Row
 from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick, physical
 from tidemark.models.protocols.common.gate import Gate
+from tidemark.models.protocols.common.requests import Between
 from tidemark.models.simulation.world.world import World
 
 LOGS = "cell logs"
 TRANSIT = "cell transit"
-COLLECTION = "things"
 CHANNELS = ("a_1v0", "b_1v1")
 """The virtual channels of the collection, each in a physical one of its own."""
-NUMBER: ContextVar[int] = ContextVar("number")
-"""The request that the present task of a node answers."""
 
 
 class Logs:
@@ -100,151 +96,62 @@ class Logs:
         return found
 
 
-class Transit:
-    """What lies between proxies and nodes: the real channels of requests and results, with a step for each
-    request that is written or read, and for each result. The rows of a result come one by one.
+class Transit(Between):
+    """What lies between proxies and nodes. The rows of a result come one by one.
 
     Attributes:
         shown: by read and channel the moment of a part whose rows have all come.
         rows: by read the timestamps of the rows that have come.
+        told: is told of each request that is in the channel.
     """
 
-    def __init__(self, world: World) -> None:
-        self.channels = QueryChannels()
-        self.channels.load(COLLECTION)
-        self.gate = Gate(world)
+    writes = "write"
+
+    def __init__(self, world: World, told: Callable[[int], None]) -> None:
+        super().__init__(world)
         self.shown: dict[tuple[int, ChannelName], Timestamp] = {}
         self.rows: dict[int, tuple[Timestamp, ...]] = {}
-        self.readers: dict[str, RequestReader] = {}
-        self.results: list[ResultReader] = []
-        self._put: list[tuple[int, str, bool]] = []
-        self._world = world
+        self._told = told
         self._bit = world.interner.bit(TRANSIT)
 
-    def touch(self) -> None:
+    def changed(self) -> None:
         """Something has changed here."""
-        self._world.touch(writes=self._bit)
-        self.gate.look()
+        self.world.touch(writes=self._bit)
+        super().changed()
 
-    def come(self, node: str) -> RequestsOf:
-        """A node reads requests from now on."""
-        reader = self.readers[node] = self.channels.subscribe(COLLECTION, node)
-        self.touch()
-        return RequestsOf(self, reader)
+    def written(self, number: int) -> None:
+        """A request is in the channel."""
+        self._told(number)
+        super().written(number)
 
-    def leave(self, node: str) -> None:
-        """The node is known to have left: what it owes is refused."""
-        self._put += [(number, node, False) for number in sorted(self.readers[node].owed)]
-        self.channels.unsubscribe(COLLECTION, node)
-        self.touch()
-
-    def proxy(self) -> ResultsFor:
-        """A proxy reads results from now on."""
-        self.results.append(self.channels.results())
-        return ResultsFor(self, self.results[-1])
+    def content(self, result: QueryResult) -> str:
+        """What it holds has been shown."""
+        del result
+        return ""
 
     async def put(self, result: QueryResult) -> None:
         """See ResultChannel."""
         number = result.number
         for channel, answer in sorted(result.shards.items()):
             for row in answer.rows:
-                await self._world.operation(f"row {number} {row.ts}", partial(self._row, number, row))
+                await self.world.operation(f"row {number} {row.ts}", partial(self._row, number, row))
             show = partial(self._show, (number, channel), answer.moment)
-            await self._world.operation(f"part {number} {CHANNELS.index(channel)}", show)
-        await self._world.operation(f"result {result.number}", lambda: None)
-        self._put.append((result.number, result.node, result.refusal is None))
-        await self.channels.put(result)
-        self.touch()
+            await self.world.operation(f"part {number} {CHANNELS.index(channel)}", show)
+        await self.world.operation(f"result {result.number}", lambda: None)
+        await super().put(result)
 
     def _row(self, number: int, row: Row) -> None:
         self.rows[number] = (*self.rows.get(number, ()), row.ts)
-        self._world.touch(writes=self._bit)
+        self.world.touch(writes=self._bit)
 
     def _show(self, part: tuple[int, ChannelName], moment: Timestamp) -> None:
         self.shown[part] = moment
-        self._world.touch(writes=self._bit)
+        self.world.touch(writes=self._bit)
 
     def view(self) -> tuple[tuple[tuple[tuple[int, ChannelName], Timestamp], ...], ...]:
         """What has come of which read."""
         rows = tuple(((q, ""), ts) for q in sorted(self.rows) for ts in sorted(self.rows[q]))
         return tuple(sorted(self.shown.items())), rows
-
-    def memory(self) -> tuple[object, ...]:
-        """What influences what happens next, beyond the view."""
-        readers = ((name, one.left.qsize(), tuple(one.owed)) for name, one in sorted(self.readers.items()))
-        unread = (tuple(self._put[len(self._put) - one.left.qsize() :]) for one in self.results)
-        return tuple(readers), tuple(unread), self.gate.view()
-
-
-class RequestsOf:
-    """The request channel as one node reads it."""
-
-    def __init__(self, transit: Transit, reader: RequestReader) -> None:
-        self._transit = transit
-        self._reader = reader
-
-    async def next_request(self) -> QueryRequest:
-        """See RequestChannel. What the node does for it knows its number."""
-        queue = self._reader.left
-        found: QueryRequest = await self._transit.gate.operation(
-            "request", lambda: not queue.empty(), queue.get_nowait
-        )
-        NUMBER.set(found.number)
-        return found
-
-
-class ResultsFor:
-    """The result channel as one proxy reads it."""
-
-    def __init__(self, transit: Transit, reader: ResultReader) -> None:
-        self._transit = transit
-        self._reader = reader
-
-    async def next_result(self) -> QueryResult:
-        """See Results."""
-        queue = self._reader.left
-        found: QueryResult = await self._transit.gate.operation(
-            "hear", lambda: not queue.empty(), queue.get_nowait
-        )
-        return found
-
-
-class Coordinator:
-    """The query coordinator as a proxy sees it. ``written``: told of each request that is in its channel."""
-
-    def __init__(self, world: World, transit: Transit, written: Callable[[int], None]) -> None:
-        self._world = world
-        self._transit = transit
-        self._written = written
-
-    async def channels(self, collection: str) -> Requests:
-        """See QueryCoordinatorClient."""
-        writer = await self._transit.channels.channels(collection)
-        return Requests(self._world, self._transit, writer, self._written)
-
-
-class Requests:
-    """A stream into the request channel, with a step for each write."""
-
-    def __init__(
-        self, world: World, transit: Transit, writer: RequestWriter, written: Callable[[int], None]
-    ) -> None:
-        self._world = world
-        self._transit = transit
-        self._writer = writer
-        self._written = written
-
-    async def write(self, request: QueryRequest) -> tuple[str, ...]:
-        """See Writer."""
-        await self._world.operation(f"write {request.number}", lambda: None)
-        nodes = await self._writer.write(request)
-        self._written(request.number)
-        self._transit.touch()
-        return nodes
-
-    def close(self) -> None:
-        """See Writer."""
-        self._writer.close()
 
 
 class NoObjects:

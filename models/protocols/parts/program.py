@@ -16,26 +16,16 @@ from tidemark.impl.errors import ImplementationError
 from tidemark.impl.proxy.reads import ReadAnswer, ReaderConfig, ReadPhase, ReadTask
 from tidemark.impl.queries.reads import ChannelReads, NodeFollower
 from tidemark.impl.queries.requests import ChannelReader, ResultCollector
-from tidemark.impl.queries.streams import QueryStreams
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, ReadStage, ShardAnswer, ShardRead
-from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.parts.ports import (
-    CHANNELS,
-    COLLECTION,
-    LOGS,
-    NUMBER,
-    TRANSIT,
-    Coordinator,
-    Logs,
-    NoObjects,
-    Transit,
-)
+from tidemark.models.protocols.common.requests import COLLECTION, NUMBER, reader_over
+from tidemark.models.protocols.parts.ports import CHANNELS, LOGS, TRANSIT, Logs, NoObjects, Transit
 from tidemark.models.protocols.parts.refinement import NEW, NO_NODE, NodeView, ReadView, Whole, abstract
 from tidemark.models.protocols.reads.program.memory import memory_of_shard
 from tidemark.models.refinement.program import WORK_IS_DONE, RefiningProgram
@@ -150,16 +140,6 @@ class _Node(QueryNode):
         return await super().serve(channel, read)
 
 
-class _Number:
-    """A number of a request: that of the read."""
-
-    async def next_id(self) -> int:
-        """See Numbers."""
-        task = asyncio.current_task()
-        assert task is not None
-        return int(task.get_name().removeprefix("read "))
-
-
 class PartsProgram(RefiningProgram):
     """Clients with their proxies, query nodes, the logs, and what lies between."""
 
@@ -178,7 +158,7 @@ class PartsProgram(RefiningProgram):
     def populate(self, world: World) -> None:
         """Define the processes."""
         self.logs = Logs(world, writes=len(self.scenario.writes))
-        self.transit = Transit(world)
+        self.transit = Transit(world, self._written)
         for number in range(len(self.scenario.nodes)):
             world.process(f"node {number}", functools.partial(self._run_node, number), daemon=True)
         for number in range(len(self.scenario.clients)):
@@ -216,19 +196,8 @@ class PartsProgram(RefiningProgram):
 
     async def _run_client(self, number: int, process: Process) -> None:
         supervisor, session = Supervisor(), Session()
-        requests = ChannelReader(
-            numbers=_Number(),
-            streams=QueryStreams(
-                coordinator=Coordinator(self.world, self.transit, self._written),
-                spawn=supervisor.spawn,
-                preemption=NoPreemption(),
-            ),
-            collector=ResultCollector(),
-            preemption=process,
-            deadline=None,
-        )
+        requests = reader_over(self.transit, process, supervisor.spawn, ResultCollector())
         self.readers[number] = requests
-        supervisor.spawn(functools.partial(requests.follow, self.transit.proxy()), "results")
         unused: Any = None  # no read here asks oracle or clock
         reads = ChannelReads(oracle=unused, clock=unused, requests=requests, config=ReaderConfig())
         await self.transit.gate.operation("come", self._all_are_here, lambda: None)

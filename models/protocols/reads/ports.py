@@ -18,7 +18,6 @@ HISTORY = "cell history"
 OBJECTS = "objects"
 CHANNEL = "log_1v0"
 """The virtual channel of the program, in the physical channel ``log``."""
-COLLECTION = "things"
 """Whose channel it is."""
 
 

@@ -25,7 +25,8 @@ from tidemark.spec.language import require
 
 PROGRAM, DRIVER, PROOF = "interleave/tiny-merged", "conform/driven", "prove/any-size"
 MUTANT = "mutate/chain-lock-is-lost"
-SAMPLE = "mutate/datacoord-impl-places-sample"
+SAMPLE, PLACES = "mutate/stream-impl-places-sample", "mutate/stream-impl-places"
+COORDINATOR = "mutate/datacoord-impl-places-sample"
 
 
 @pytest.fixture(scope="module", name="tasks")
@@ -58,6 +59,7 @@ def _files() -> Files:
 
 
 SPEC = ("spec/flush/actions.py", "spec/flush/claims.py")
+OF_HOSTS = ("spec/stream/actions.py", "spec/stream/claims.py")
 OTHER_SPEC = (*SPEC, "spec/tso/actions.py", "models/protocols/tso/manifest/actions.toml")
 CODE = ("impl/datanode/write_buffer.py", "models/protocols/flush/program.py")
 ENGINE = (
@@ -66,7 +68,7 @@ ENGINE = (
     "models/simulation/snapshot.py", "checks/verdicts/asking.py", "spec/language/spec.py",
 )  # fmt: skip
 HOSTS = (
-    "impl/tso/oracle.py", "models/protocols/flush/program.py", "checks/interleave/judge.py",
+    "impl/tso/oracle.py", "models/protocols/stream/program/__init__.py", "checks/interleave/judge.py",
     "checks/mutation/implementation/trial.py",
 )  # fmt: skip
 
@@ -76,8 +78,8 @@ HOSTS = (
     [
         *((name, edited, False) for name in (PROGRAM, DRIVER) for edited in OTHER_SPEC),
         *((name, edited, True) for name in (PROGRAM, DRIVER) for edited in (*CODE, *ENGINE)),
-        *((SAMPLE, edited, False) for edited in SPEC),
-        *((SAMPLE, edited, True) for edited in (*CODE, *HOSTS)),
+        *((SAMPLE, edited, False) for edited in OF_HOSTS),
+        *((SAMPLE, edited, True) for edited in HOSTS),
     ],
 )
 def test_all_but_the_specification_counts(
@@ -95,12 +97,15 @@ def test_all_but_the_specification_counts(
 def test_all_places_and_samples_with_endless_hosts_ask_nothing_that_is_noted(
     files: Files, tasks: dict[str, Task]
 ) -> None:
-    keys, task = files.keys(), tasks[SAMPLE]
-    assert keys.apart(tasks["mutate/datacoord-impl-places"]) is None
+    keys, task = files.keys(), tasks[PLACES]
+    assert keys.apart(task) is None
     endless = next(one.entry.name for one in tasks.values() if getattr(one.entry, "live", ()))
     assert isinstance(task.entry, ImplementationMutants)
-    hosts = {"hosts": (*task.entry.hosts, endless)}
-    assert keys.apart(replace(task, entry=task.entry.model_copy(update=hosts))) is None
+    for more, asks in ((), True), ((endless,), False):
+        sample = task.entry.model_copy(
+            update={"hosts": (*task.entry.hosts, *more), "sample": 4, "distributed": False}
+        )
+        assert (keys.apart(replace(task, entry=sample)) is not None) is asks
 
 
 def test_a_table_of_actions_counts_for_the_verdict_itself(files: Files, tasks: dict[str, Task]) -> None:
@@ -223,8 +228,8 @@ def test_examples_that_would_be_the_same_are_not_run_again(
 def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
     tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = tasks[SAMPLE]
-    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 8})
+    task = tasks[COORDINATOR]
+    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "tests": (), "sample": 8})
     reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
     context = Context(manifest=task.manifest, reuse=reuse)
     begun: list[Sequence[Order]] = []
@@ -252,8 +257,8 @@ def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
 def test_trials_that_end_without_a_word_leave_nothing_to_take_over(
     tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = tasks[SAMPLE]
-    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "sample": 1})
+    task = tasks[COORDINATOR]
+    few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "tests": (), "sample": 1})
     reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
     monkeypatch.setattr(
         Farm, "trials", lambda _farm, orders: (Trial(id=name, fate=Fate.ENDLESS) for name, _ in orders)

@@ -86,20 +86,16 @@ def test_an_action_with_other_arguments_is_another_step():
     assert not allowed.permits(Step("lose", (3, 1)), PARAMS["lose"])
 
 
-ROW = '[row."seal, lose"]\nsection = "`seal`"\n'
-
-
 @pytest.mark.parametrize(
     ("text", "said"),
     [
         ('[stutters]\nx = ""\n', "neither actions nor a reason"),
-        ('[steps]\nx = "sael"\n', "leads to 'sael', which is in no row"),
         ('[steps]\nx = "lose"\n', "'lose', which is a fault"),
     ],
 )
 def test_a_table_whose_events_cannot_be_used(tmp_path: Path, text: str, said: str):
     path = tmp_path / "actions.toml"
-    path.write_text(f'faults = ["lose"]\n{ROW}{text}', encoding="utf-8")
+    path.write_text(f'faults = ["lose"]\n{text}', encoding="utf-8")
     with pytest.raises(ManifestError, match=said):
         load_actions(path)
 

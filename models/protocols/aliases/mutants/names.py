@@ -15,16 +15,6 @@ FORGOTTEN = "self.entries.pop(name, None)"
 MUTANTS = patches(
     __name__,
     Patch(
-        "a-request-is-served-by-name-alone",
-        at=CACHE + "resolve",
-        old=" and meant.number == record.number",
-        new="",
-        on=Host("aliases-names-moved", names),
-        source="B65",
-        tier="full",
-        says="A request is served whatever has the name that its alias has named.",
-    ),
-    Patch(
         "an-alias-is-not-forgotten",
         at=CACHE + "invalidate",
         old=FORGOTTEN,

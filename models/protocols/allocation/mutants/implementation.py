@@ -7,16 +7,6 @@ DRIVEN = Host("allocation-driven", allocation)
 
 SLIPS = (
     Patch(
-        "the-timestamp-comes-before-the-end",
-        at="datacoord/collection_flush.py:CollectionFlush.flush",
-        old="""segments = {channel: self._allocator.end_all(channel) for channel in channels}
-        flush_ts = await self._oracle.alloc(1)""",
-        new="""flush_ts = await self._oracle.alloc(1)
-        segments = {channel: self._allocator.end_all(channel) for channel in channels}""",
-        source="seed 004, 6.3",
-        says="The oracle is asked first: a row above its answer goes to a segment that is then ended.",
-    ),
-    Patch(
         "a-failed-flush-forgets-its-segments",
         at="datacoord/segment_allocation.py:SegmentAllocator.end_all",
         old="stored = ",

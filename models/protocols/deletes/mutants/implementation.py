@@ -19,15 +19,6 @@ LOST = "deletes.no_consumed_delete_is_lost"
 
 NODES = (
     Patch(
-        "the-checkpoint-takes-the-greatest-start",
-        at=BUFFER + "get_checkpoint",
-        old="min(",
-        new="max(",
-        on=ONE,
-        source="facts 7.5",
-        says="Of the starts of rows and deletes the checkpoint is the greatest.",
-    ),
-    Patch(
         "buffered-deletes-do-not-count",
         at=BUFFER + "get_checkpoint",
         old="[buffer.start for buffer in self.buffers.values()]",
@@ -131,15 +122,6 @@ COMPACTIONS = (
         says="With one binlog all those of its level-zero segment are dropped.",
     ),
     Patch(
-        "a-rewriting-goes-by-key-alone",
-        at=COMPACTOR + "_is_removed",
-        old=" and delete.ts > row.ts",
-        new="",
-        on=LOADS,
-        source="facts 7.1",
-        says="A rewriting removes a row that is newer than the delete of its key.",
-    ),
-    Patch(
         "a-rewritten-segment-is-forgotten",
         at=COMPACTOR + "_older",
         old="if 0 <",
@@ -199,14 +181,6 @@ SLIPS = (
             record = self._coordinator.segments[segment_id]""",
         source="facts 10.4",
         says="What an earlier process has applied is applied once more.",
-    ),
-    Patch(
-        "a-rewritten-segment-is-not-stored",
-        at=COMPACTOR + "_rewrite",
-        old="await self._store.put(path, rows)",
-        new="pass",
-        source="facts 10.4",
-        says="The record names a file that nobody has written: its rows are lost.",
     ),
     Patch(
         "the-last-file-of-deletes-counts",

@@ -32,15 +32,6 @@ MUTANTS = patches(
         says="Both were at the same tick when the merge began; nobody looks whether they still are.",
     ),
     Patch(
-        "a-paused-deputy-goes-on",
-        at="stream/dispatchers.py:Deputy.may_take",
-        old="not self.paused and ",
-        new="",
-        on=MERGE,
-        source="H50: no pause",
-        says="A deputy takes packs while it is paused.",
-    ),
-    Patch(
         "a-paused-main-goes-on",
         at="stream/dispatchers.py:Dispatcher.may_take",
         old="not self.paused",
@@ -48,15 +39,6 @@ MUTANTS = patches(
         on=MERGE,
         source="H50: no pause",
         says="The main dispatcher takes packs while it is paused.",
-    ),
-    Patch(
-        "the-main-is-paused-with-a-pack-in-hand",
-        at=CHANNEL + "_next_of_a_merge",
-        old=" and not main.owed",
-        new="",
-        on=MERGE,
-        source="H50: the pack in hand",
-        says="The main dispatcher is paused before its pack is sent to all.",
     ),
     Patch(
         "the-main-is-not-resumed",

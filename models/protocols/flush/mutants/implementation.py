@@ -134,24 +134,6 @@ MUTANTS = patches(
         says="The callback leaves the flush timestamp alone (B50).",
     ),
     Patch(
-        "equal-checkpoint-is-not-reported",
-        at=f"{BUFFERS}get_checkpoint",
-        old="checkpoint.ts >= buffer.flush_ts",
-        new="checkpoint.ts > buffer.flush_ts",
-        on=RACE,
-        source="H7",
-        says="A checkpoint at the flush timestamp, which completes the flush, is not reported (H7).",
-    ),
-    Patch(
-        "clean-up-forgets-a-newer-checkpoint",
-        at=f"{UPDATER}_clean_up",
-        old=" and pending.position.ts <= call.position.ts",
-        new="",
-        on=LATE,
-        source="B12, H4",
-        says="The clean-up deletes what was added while the call was under way (B12, H4).",
-    ),
-    Patch(
         "recovery-filters-nothing",
         at="datanode/recovery.py:RecoveryFilter._should_filter",
         old="recorded is not None and row.ts <= recorded.ts",
@@ -353,22 +335,6 @@ CORE = (
         source="seed 002",
         says="A slow request holds back those behind it.",
     ),
-    Patch(
-        "a-server-that-stops-goes-on-taking",
-        at="system/line_server.py:LineServer.stop",
-        old="self._stopped = True",
-        new="self._stopped = False",
-        source="seed 002",
-        says="A request that arrives while a server stops is begun.",
-    ),
-    Patch(
-        "an-interval-of-nothing-is-refused",
-        at="proxy/config.py:ProxyConfig.__post_init__",
-        old='("tick_interval_ts", 0)',
-        new='("tick_interval_ts", 1)',
-        source="hazard 28",
-        says="A proxy cannot be told to give each tick its own timestamp.",
-    ),
 )
 
 CLUSTER = (
@@ -449,14 +415,6 @@ REPLICAS = (
         ),
         source="facts 6.3",
         says="A collection that is loaded while a node starts is never served by that node.",
-    ),
-    Patch(
-        "a-killed-node-is-waited-for",
-        at="cluster/replicas.py:ReplicaSet.kill",
-        old="self._leave(node, collection)",
-        new="pass",
-        source="facts 6.3",
-        says="A read at a node that was killed hears of nobody that there will be no answer.",
     ),
 )
 

@@ -85,14 +85,6 @@ MUTANTS = patches(
 
 SLIPS = (
     Patch(
-        "a-flush-that-is-awaited-is-forgotten",
-        at=COLLECTOR + "forget",
-        old=" or record.flush_requests",
-        new="",
-        source="hazard 14",
-        says="A channel is dropped while a client waits for its flush: the request goes with the records.",
-    ),
-    Patch(
         "a-file-without-a-term-is-garbage",
         at=COLLECTOR + "has_passed",
         old=EARLIER,

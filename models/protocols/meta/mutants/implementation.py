@@ -286,15 +286,6 @@ CATALOGUES = (
         says="A coordinator that starts takes the proxies to be told of a change that is stored.",
     ),
     Patch(
-        "proxies-are-not-told-again",
-        at=CATALOG + "finish_changes",
-        old="await self.meta.tell_again(name)",
-        new="pass",
-        on=RESTARTS,
-        source="seed 002, DDL; facts 4: initSessions",
-        says="A change stored before a crash takes its timestamp when a proxy serves the old schema.",
-    ),
-    Patch(
         "a-version-is-replaced-in-two-transactions",
         at=SQLITE + "save",
         old="async with self._transactions.begin() as database:",

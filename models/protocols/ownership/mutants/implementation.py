@@ -41,15 +41,6 @@ MUTANTS = patches(
         says="A request to drop is not compared with the present tenure.",
     ),
     Patch(
-        "a-dropped-channel-keeps-its-checkpoint",
-        at=f"{COORDINATOR}drop_channel",
-        old="checkpoint=DROPPED_CHECKPOINT, ",
-        new="",
-        on=DROP,
-        source="hazard 14; facts 7.9",
-        says="No sentinel is stored: a late checkpoint may still be greater.",
-    ),
-    Patch(
         "what-is-collected-keeps-its-checkpoint",
         at=f"{COORDINATOR}collect_channel",
         old="ChannelRecord(channel, ",

@@ -239,15 +239,6 @@ MUTANTS = patches(
         says="Deletes are replayed from where the channel is now, not from where the segment needs them.",
     ),
     Patch(
-        "nothing-is-replayed",
-        at=DELEGATOR + "load",
-        old="await self._replay(segment, request.replay_from)",
-        new="pass",
-        on=LOAD,
-        source="B34, B35, B37, B38",
-        says="A segment is served without the deletes that came before it was loaded.",
-    ),
-    Patch(
         "loaded-segment-grows-again",
         at=DELEGATOR + "insert",
         old="not self.excluded.excludes(row.segment_id, row.ts)",

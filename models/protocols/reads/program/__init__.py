@@ -31,9 +31,9 @@ from tidemark.impl.values.messages import DeleteMessage, InsertMessage, LogMessa
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess, ask_alone
+from tidemark.models.protocols.common.requests import COLLECTION
 from tidemark.models.protocols.reads.ports import (
     CHANNEL,
-    COLLECTION,
     HISTORY,
     LOG,
     OBJECTS,

@@ -12,17 +12,16 @@ from typing import Any
 from tidemark.impl.proxy.reads import ReaderConfig, ReadPath
 from tidemark.impl.queries.reads import ChannelReads, NodeFollower
 from tidemark.impl.queries.requests import ChannelReader, PendingQuery, ResultCollector
-from tidemark.impl.queries.streams import QueryStreams
 from tidemark.impl.queries.values import QueryResult
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
 from tidemark.impl.querynode.values import ChannelDescription, ShardAnswer, ShardRead
-from tidemark.impl.runtime import NoPreemption, Supervisor
+from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
 from tidemark.models.protocols.common.oracle import OracleCalls
+from tidemark.models.protocols.common.requests import NUMBER, Between, reader_over
 from tidemark.models.protocols.reads.ports import CHANNEL, Objects, OffClock
 from tidemark.models.protocols.reads.program import Node, ReadsProgram, ReadsScenario, whole_of
-from tidemark.models.protocols.reads.program.requests import NUMBER, Between, Coordinator, NumberOfTheRead
 from tidemark.models.protocols.reads.refinement.asking_all import (
     ASKS_ALL,
     Choice,
@@ -123,16 +122,7 @@ class AsksAllProgram(ReadsProgram):
     async def _run_client(self, number: int, process: Process) -> None:
         supervisor, collector = Supervisor(), NotingCollector()
         collector.told = self._note
-        requests = self.requests[number] = ChannelReader(
-            numbers=NumberOfTheRead(),
-            streams=QueryStreams(
-                coordinator=Coordinator(self.between), spawn=supervisor.spawn, preemption=NoPreemption()
-            ),
-            collector=collector,
-            preemption=process,
-            deadline=None,
-        )
-        supervisor.spawn(functools.partial(requests.follow, self.between.proxy()), "results")
+        self.requests[number] = reader_over(self.between, process, supervisor.spawn, collector)
         await self.between.gate.operation("come", self._all_are_here, lambda: None)
         await super()._run_client(number, process)
         await supervisor.stop()

@@ -9,14 +9,6 @@ RETRY = "seed 002: retryIfSchemaError"
 
 SLIPS = (
     Patch(
-        "a-session-has-its-latest-timestamp",
-        at="client/session.py:Session._note",
-        old="max(self.timestamp, ts)",
-        new="ts",
-        source="facts 6.1",
-        says="An answer at an older moment sets the session back.",
-    ),
-    Patch(
         "a-session-carries-the-guarantee",
         at="client/client.py:Client._found",
         old="found.moment",

@@ -39,15 +39,6 @@ MUTANTS = patches(
         says="The caller is notified when the task ends, and when it leaves.",
     ),
     Patch(
-        "a-refusal-is-not-told",
-        at=QUEUES + "_enter",
-        old="task.answered.set()",
-        new="pass",
-        on=CLOSE,
-        source=NOTIFY,
-        says="Whoever is not admitted is not told.",
-    ),
-    Patch(
         "taken-tasks-are-not-active",
         at=QUEUE + "next_task",
         old="self.active[task.ts] = task",

@@ -49,15 +49,6 @@ FOLLOWERS = (
 
 FILES = (
     Patch(
-        "a-list-fences-nothing",
-        at=SQLITE + "take_over",
-        old="await self.fence(source)",
-        new="pass",
-        on=BEHIND,
-        source="B46; hazard 30",
-        says="Who takes over fences nothing: what ended before is not refused.",
-    ),
-    Patch(
         "a-fence-is-noted-before-it-is-there",
         at=SQLITE + "fence",
         old="""await self._fences.fence(source)
@@ -116,17 +107,6 @@ ETCDS = (
         on=Host("sessions-etcd-comes-back", over_etcd),
         source="hazard 10",
         says="The watch begins with the revision of a second list: changes between the two are missed.",
-    ),
-    Patch(
-        "a-fence-in-etcd-is-noted-before-it-is-there",
-        at=ETCD + "fence",
-        old="""await self._fences.fence(source)
-        await self._transaction(compare=[], success=[_put(_key(self._known, source), REFUSED)])""",
-        new="""await self._transaction(compare=[], success=[_put(_key(self._known, source), REFUSED)])
-        await self._fences.fence(source)""",
-        on=ETCD_BEHIND,
-        source="hazard 11",
-        says="A coordinator that crashes in between leaves a session that is never fenced.",
     ),
     Patch(
         "a-number-is-taken-without-a-look",
@@ -190,14 +170,6 @@ ETCD_SLIPS = (
         new="math.floor(lease) or 1",
         source="facts 3.4",
         says="A lease of a second and a half is granted for one second.",
-    ),
-    Patch(
-        "who-leaves-keeps-its-lease",
-        at=ETCD + "end",
-        old="await self._revoke(lease)",
-        new="pass",
-        source="facts 3.4",
-        says="A node that leaves in good order is waited for until its lease has run out.",
     ),
     Patch(
         "a-holder-does-not-hear-of-the-end",

@@ -288,6 +288,7 @@ MUTANTS = patches(__name__, *FILES, *DATABASES)
 
 FOLDER = "storage/parquet_folder.py:ParquetFolder."
 
+SAVE_CHANNELS = "storage/sqlite_meta.py:SqliteMetaStore.save_channels"
 FENCED_LOG = "storage/fenced_log.py:FencedLog."
 
 SYNC = "storage/files.py:SystemFiles.sync"
@@ -295,6 +296,22 @@ SYNC = "storage/files.py:SystemFiles.sync"
 ETCD_STORE = "storage/etcd_oracle.py:EtcdOracleStore."
 
 SLIPS = (
+    Patch(
+        "channels-are-saved-one-by-one",
+        at=SAVE_CHANNELS,
+        old="async with self._transactions.begin() as database:\n            for record in records:",
+        new="for record in records:\n            async with self._transactions.begin() as database:",
+        source="facts 10.1",
+        says="Records that are saved together are saved in a transaction each.",
+    ),
+    Patch(
+        "of-channels-the-first-is-saved",
+        at=SAVE_CHANNELS,
+        old="in records:",
+        new="in records[:1]:",
+        source="facts 10.1",
+        says="Of records that are saved together, the first one is.",
+    ),
     Patch(
         "descriptor-is-left-open",
         at=SYNC,

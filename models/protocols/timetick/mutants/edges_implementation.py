@@ -17,15 +17,6 @@ FOLLOWED = Host("timetick-edges-followed", takeover)
 MUTANTS = patches(
     __name__,
     Patch(
-        "fence-is-not-waited-for",
-        at=LOG + "follow",
-        old="await self._end_of_turn()",
-        new="pass",
-        on=TICK,
-        source="hazards 12, 30",
-        says="A log says its last tick while a line of the predecessor is being written.",
-    ),
-    Patch(
         "last-tick-is-read-before-the-fence",
         at="broker/broker.py:CoordinatorStreams.last_tick",
         old="await log.follow(self.source)\n        return log.last_tick",
@@ -33,16 +24,6 @@ MUTANTS = patches(
         on=TICK,
         source="hazard 30",
         says="A coordinator asks for the last tick, and then for the fence.",
-    ),
-    Patch(
-        "fence-of-a-session-is-not-waited-for",
-        at=LOG + "fence",
-        old="await self._end_of_turn()",
-        new="pass",
-        on=Host("timetick-edges-lease", takeover),
-        source="hazard 11",
-        tier="full",
-        says="All logs are said to refuse a source while a line of its is being written.",
     ),
     Patch(
         "tick-of-the-old-coordinator-is-taken",
@@ -74,15 +55,6 @@ MUTANTS = patches(
         on=FOLLOWED.like(protocol=f"{_VARIANTS}:OlderDoesNotAsk"),
         source="facts 2.4, 4",
         says="A coordinator that was followed admits a proxy of which its successor does not know.",
-    ),
-    Patch(
-        "sessions-are-listed-before-the-logs-are-told",
-        at="rootcoord/root_coord.py:RootCoord.start",
-        old="await self.sender.load()\n        await self.watch.load()",
-        new="await self.watch.load()\n        await self.sender.load()",
-        on=FOLLOWED,
-        source="facts 2.4, 4; hazard 30",
-        says="A coordinator that starts lists the sessions first: the older one admits others later.",
     ),
     Patch(
         "later-coordinator-is-taken-for-oneself",

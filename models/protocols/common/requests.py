@@ -1,19 +1,24 @@
-"""Between proxies that ask all nodes at once and these: the real channels of requests and results, and a step
-for each request and each result.
+"""Between proxies that ask all nodes of a collection and these: the real channels of requests and results,
+and a step for each request and each result.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
+from functools import partial
 
 from tidemark.impl.queries.channels import QueryChannels, RequestReader, RequestWriter, ResultReader
+from tidemark.impl.queries.requests import ChannelReader, ResultCollector
+from tidemark.impl.queries.streams import QueryStreams
 from tidemark.impl.queries.values import QueryRequest, QueryResult
+from tidemark.impl.runtime import NoPreemption, Work
 from tidemark.models.protocols.common.gate import Gate
-from tidemark.models.protocols.reads.ports import COLLECTION
+from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
+COLLECTION = "things"
 NUMBER: ContextVar[int] = ContextVar("number")
 """The request that the present task of a node answers."""
 
@@ -22,8 +27,11 @@ class Between:
     """The channels of requests and results.
 
     Attributes:
-        readers: by node what it reads.
+        readers: by node what it reads. results: what the proxies read.
+        writes: what the step of a request is called.
     """
+
+    writes = "ask"
 
     def __init__(self, world: World) -> None:
         self.channels = QueryChannels()
@@ -31,39 +39,51 @@ class Between:
         self.gate = Gate(world)
         self.readers: dict[str, RequestReader] = {}
         self.world = world
-        self._results: list[ResultReader] = []
+        self.results: list[ResultReader] = []
         self._put: list[tuple[int, str, bool, str]] = []
+
+    def changed(self) -> None:
+        """Something has changed here: those who wait look again."""
+        self.gate.look()
+
+    def written(self, number: int) -> None:
+        """A request is in the channel."""
+        del number
+        self.changed()
+
+    def content(self, result: QueryResult) -> str:
+        """What a result holds that influences what happens next."""
+        return repr(sorted(result.shards.items()))
 
     def come(self, node: str) -> RequestsOf:
         """A node reads requests from now on."""
         reader = self.readers[node] = self.channels.subscribe(COLLECTION, node)
-        self.gate.look()
+        self.changed()
         return RequestsOf(self, reader)
 
     def leave(self, node: str) -> None:
         """The node is known to have left: what it owes is refused."""
         self._put += [(number, node, False, "") for number in sorted(self.readers[node].owed)]
         self.channels.unsubscribe(COLLECTION, node)
-        self.gate.look()
+        self.changed()
 
     def proxy(self) -> ResultsFor:
         """A proxy reads results from now on."""
-        self._results.append(self.channels.results())
-        return ResultsFor(self, self._results[-1])
+        self.results.append(self.channels.results())
+        return ResultsFor(self, self.results[-1])
 
     async def put(self, result: QueryResult) -> None:
         """See ResultChannel. It is there in the step in which its rows were collected; the proxy may hear it
         at any time.
         """
-        answers = repr(sorted(result.shards.items()))
-        self._put.append((result.number, result.node, result.refusal is None, answers))
+        self._put.append((result.number, result.node, result.refusal is None, self.content(result)))
         await self.channels.put(result)
-        self.gate.look()
+        self.changed()
 
     def memory(self) -> Hashable:
         """What influences what happens next."""
         readers = ((name, one.left.qsize(), tuple(one.owed)) for name, one in sorted(self.readers.items()))
-        unread = (tuple(self._put[len(self._put) - one.left.qsize() :]) for one in self._results)
+        unread = (tuple(self._put[len(self._put) - one.left.qsize() :]) for one in self.results)
         return tuple(readers), tuple(unread), self.gate.view()
 
 
@@ -120,9 +140,9 @@ class Requests:
 
     async def write(self, request: QueryRequest) -> tuple[str, ...]:
         """See Writer."""
-        await self._between.world.operation(f"ask {request.number}", lambda: None)
+        await self._between.world.operation(f"{self._between.writes} {request.number}", lambda: None)
         nodes = await self._writer.write(request)
-        self._between.gate.look()
+        self._between.written(request.number)
         return nodes
 
     def close(self) -> None:
@@ -138,3 +158,18 @@ class NumberOfTheRead:
         task = asyncio.current_task()
         assert task is not None
         return int(task.get_name().removeprefix("read "))
+
+
+def reader_over(
+    between: Between,
+    process: Process,
+    spawn: Callable[[Work, str], asyncio.Task[None]],
+    collector: ResultCollector,
+) -> ChannelReader:
+    """Who reads for one proxy over the channels. Its results are taken up by a task of its own."""
+    streams = QueryStreams(coordinator=Coordinator(between), spawn=spawn, preemption=NoPreemption())
+    reader = ChannelReader(
+        numbers=NumberOfTheRead(), streams=streams, collector=collector, preemption=process, deadline=None
+    )
+    spawn(partial(reader.follow, between.proxy()), "results")
+    return reader
