@@ -1,16 +1,14 @@
 """Prints digests of what the fast proofs of all manifests ask the solver, and of what it answers.
 
-    python -m tests.checks.prove.asked                 # what the first queries assert; nothing is asked
-    python -m tests.checks.prove.asked --answers       # every query, its settings and its result
-    python -m tests.checks.prove.asked --answers NAME...
+    python -m tests.checks.prove.asked --encode NAME... --answer NAME...
 
-A line for each entry: its name, the number of queries, and the digest of all of them in order; with
-``--answers`` also the answers and the digest of the small models. A process under another PYTHONHASHSEED must
-print the same.
+A line for each specification; for each entry to encode what its first queries assert; for each entry to answer
+(all, if none is named) every query and its result. A line gives the number of queries and ends with a digest.
+A process under another PYTHONHASHSEED must print the same.
 """
 
+import argparse
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 
 from tidemark.checks.prove.proof import subject_of
@@ -45,7 +43,7 @@ def encoded(entry: ProofEntry) -> str:
                 if term.get_id() not in texts:
                     texts[term.get_id()] = digest([term.sexpr()]), term
             queries.append(digest([obligation.name, *(texts[term.get_id()][0] for term in terms)]))
-    return f"{entry.name} {len(queries)} {digest(queries)}"
+    return f"{entry.name} asks {len(queries)} {digest(queries)}"
 
 
 def answered(entry: ProofEntry) -> str:
@@ -57,7 +55,7 @@ def answered(entry: ProofEntry) -> str:
     answers = [(one.answer.name, one.answer.status, sorted(one.answer.used), str(one.model)) for one in found]
     open_ = sum(not one.proved for one in found)
     proved = f"{len(found) - open_} proved {open_} open"
-    return f"{entry.name} {len(asked)} {queries} {proved} {digest([str(answers)])}"
+    return f"{entry.name} {len(asked)} answers {proved} {queries} {digest([str(answers)])}"
 
 
 def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
@@ -69,14 +67,18 @@ def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
     ]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(encode: Sequence[str], answer: Sequence[str]) -> None:
     """Print the lines."""
-    answers = "--answers" in arguments
-    names = {name for name in arguments if name != "--answers"}
     for entry in fast_proofs():
-        if not names or entry.name in names:
-            print(answered(entry) if answers else encoded(entry), flush=True)
+        print(entry.name, "specification", digest([repr(subject_of(entry).spec)]), flush=True)
+        if entry.name in encode:
+            print(encoded(entry), flush=True)
+        if not answer or entry.name in answer:
+            print(answered(entry), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--encode", nargs="*", default=())
+    parser.add_argument("--answer", nargs="*", default=())
+    main(**vars(parser.parse_args()))
