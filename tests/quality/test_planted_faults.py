@@ -226,9 +226,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Com
 
 @pytest.fixture
 def sources(tmp_path: Path, base: tuple[Path, subprocess.CompletedProcess[str]]) -> Path:
-    """A copy, with what that run has found out about the files: what each of them imports, by its digest."""
+    """Links to its files, with what that run has found out about them: what each imports, by its digest."""
     folder = tmp_path / "tidemark"
-    shutil.copytree(base[0], folder, ignore=shutil.ignore_patterns("build"))
+    shutil.copytree(base[0], folder, ignore=shutil.ignore_patterns("build"), copy_function=os.link)
     (folder / COMPUTED).parent.mkdir(parents=True)
     shutil.copy(base[0] / COMPUTED, folder / COMPUTED)
     return folder
@@ -237,6 +237,7 @@ def sources(tmp_path: Path, base: tuple[Path, subprocess.CompletedProcess[str]])
 def plant(sources: Path, file: Path, old: str, new: str) -> None:
     text = (sources / file).read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{file} has {text.count(old)} places like the one to change"
+    (sources / file).unlink()  # the base has the same file
     (sources / file).write_text(text.replace(old, new), encoding="utf-8")
 
 
