@@ -110,7 +110,9 @@ def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["verify", "explore"])
 def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
-    huge = WHOLE.replace('["interpreted"]', '["explore"]').replace("= 1, Number = 1", "= 20, Number = 1000000")
+    huge = WHOLE.replace('["interpreted"]', '["explore"]').replace(
+        "= 1, Number = 1", "= 20, Number = 1000000"
+    )
     _, path = folder_with(tmp_path, manifest=huge)
     path.rename(tmp_path / "my doors.toml")
     options = ["--manifest", "my doors.toml", "--build", "my build", "--jobs", "1"]

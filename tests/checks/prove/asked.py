@@ -2,9 +2,9 @@
 
     python -m tests.checks.prove.asked --encode NAME... --answer NAME...
 
-A line for each specification; for each entry to encode what its first queries assert; for each entry to answer
-(all, if none is named) every query and its result. A line gives the number of queries and ends with a digest.
-A process under another PYTHONHASHSEED must print the same.
+A line for each specification; for each entry to encode what its first queries assert; for each entry or
+protocol to answer (all entries, if none is named) every query and its result. A line gives the number of
+queries and ends with a digest. A process under another PYTHONHASHSEED must print the same.
 """
 
 import argparse
@@ -16,6 +16,7 @@ from tidemark.checks.prove.prover import FIRST_S, Prover
 from tidemark.models.manifest import ProofEntry, Tier, load, manifest_files
 from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Query, asserted
+from tidemark.models.symbolic.subject import ProofSubject
 
 
 def fast_proofs() -> Iterator[ProofEntry]:
@@ -46,16 +47,15 @@ def encoded(entry: ProofEntry) -> str:
     return f"{entry.name} asks {len(queries)} {digest(queries)}"
 
 
-def answered(entry: ProofEntry) -> str:
+def answered(name: str, prover: Prover, obligations: Sequence[Obligation], seconds: float) -> str:
     """All queries of the first pass with their results, and what became of each obligation."""
     asked: list[Query] = []
-    prover = Prover(subject_of(entry), watch=asked.append)
-    found = [prover.attempt(one, timeout_s=min(FIRST_S, entry.timeout_s)) for one in wanted(entry, prover)]
+    prover.watch = asked.append
+    found = [prover.attempt(one, timeout_s=seconds) for one in obligations]
     queries = digest([f"{one.settings}{one.text}{one.result}" for one in asked])
     answers = [(one.answer.name, one.answer.status, sorted(one.answer.used), str(one.model)) for one in found]
-    open_ = sum(not one.proved for one in found)
-    proved = f"{len(found) - open_} proved {open_} open"
-    return f"{entry.name} {len(asked)} answers {proved} {queries} {digest([str(answers)])}"
+    statuses = " ".join(sorted({one.answer.status for one in found}))
+    return f"{name} {len(asked)} answers {statuses} {queries} {digest([str(answers)])}"
 
 
 def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
@@ -74,7 +74,12 @@ def main(encode: Sequence[str], answer: Sequence[str]) -> None:
         if entry.name in encode:
             print(encoded(entry), flush=True)
         if not answer or entry.name in answer:
-            print(answered(entry), flush=True)
+            prover = Prover(subject_of(entry))
+            seconds = min(FIRST_S, entry.timeout_s)
+            print(answered(entry.name, prover, wanted(entry, prover), seconds), flush=True)
+    for protocol in (name for name in answer if ":" in name):
+        prover = Prover(ProofSubject(protocol))
+        print(answered(protocol, prover, prover.obligations, seconds=1.0), flush=True)
 
 
 if __name__ == "__main__":
