@@ -11,6 +11,7 @@ import io
 import tokenize
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from rich.console import Console
@@ -86,6 +87,7 @@ def size_of(paths: Iterable[Path]) -> Size:
     return sum((_size(path) for path in paths), Size())
 
 
+@cache
 def _size(path: Path) -> Size:
     if path.suffix not in (_PYTHON, _DATA, _LOCK):
         return Size()

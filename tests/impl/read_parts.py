@@ -3,8 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 
-from tidemark.impl.stream.consumer import ChannelConsumer
-from tidemark.impl.stream.packs import EARLIEST, StreamPack, StreamPosition
 from tidemark.impl.types import ChannelName, Row
 from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 
@@ -42,12 +40,6 @@ def insert(ts: int, key: int, segment: int = 1, channel: ChannelName = CHANNEL) 
 def delete(ts: int, *keys: int, channel: ChannelName = CHANNEL) -> DeleteMessage:
     """A delete of some keys."""
     return DeleteMessage(ts, channel, -1, keys)
-
-
-async def packs(log: ListLog, number: int, position: StreamPosition = EARLIEST) -> tuple[StreamPack, ...]:
-    """The next packs that a new consumer gives."""
-    consumer = ChannelConsumer(log=log, channel="log", position=position)
-    return tuple([await consumer.next_pack() for _ in range(number)])
 
 
 def tick(ts: int) -> Tick:

@@ -69,7 +69,7 @@ JUDGES = {
         "models/interpreted/search.py",
         "for prop in self._states:",
         "for prop in ():",
-        "interpreted/timetick-tiny-refuted",
+        "interpreted/retries-tiny-refuted",
         ExitCode.MISSING_REFUTATION,
     ),
     "a run need not be the shortest": (
@@ -83,14 +83,14 @@ JUDGES = {
         "models/native/search/breadth_first.py",
         "for claim, state in broken:",
         "for claim, state in ():",
-        "explore/timetick-no-fence",
+        "explore/retries-unless-the-last",
         ExitCode.MISSING_REFUTATION,
     ),
     "the search takes a new state for a visited one": (
         "models/native/search/table.py",
         "        at = 0\n        while True:",
         "        at = int(count > 1)\n        while True:",
-        "explore/timetick-tiny",
+        "explore/retries-small",
         ExitCode.INTERNAL_ERROR,
     ),
     "no run is a lasso": (
@@ -104,7 +104,7 @@ JUDGES = {
         "checks/spark/search/verdicts.py",
         "found = self.result.violations.get(prop.id)",
         "found = None",
-        "distribute/timetick-tiny-refuted",
+        "distribute/retries-tiny-refuted",
         ExitCode.MISSING_REFUTATION,
     ),
     "each step is a step of the specification": (
@@ -146,7 +146,7 @@ JUDGES = {
         "checks/argument/judge.py",
         "yield self._step(step, entry, context)",
         "yield holds(context.subject(entry, self.name, step.claim), counts={'pins': 1}, bounds='all')",
-        "argue/timetick-argument-must-fail",
+        "argue/retries-argument-must-fail",
         ExitCode.MISSING_REFUTATION,
     ),
     "a new state of an interleaving counts as met": (
@@ -226,9 +226,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.Com
 
 @pytest.fixture
 def sources(tmp_path: Path, base: tuple[Path, subprocess.CompletedProcess[str]]) -> Path:
-    """A copy, with what that run has found out about the files: what each of them imports, by its digest."""
+    """Links to its files, with what that run has found out about them: what each imports, by its digest."""
     folder = tmp_path / "tidemark"
-    shutil.copytree(base[0], folder, ignore=shutil.ignore_patterns("build"))
+    shutil.copytree(base[0], folder, ignore=shutil.ignore_patterns("build"), copy_function=os.link)
     (folder / COMPUTED).parent.mkdir(parents=True)
     shutil.copy(base[0] / COMPUTED, folder / COMPUTED)
     return folder
@@ -237,6 +237,7 @@ def sources(tmp_path: Path, base: tuple[Path, subprocess.CompletedProcess[str]])
 def plant(sources: Path, file: Path, old: str, new: str) -> None:
     text = (sources / file).read_text(encoding="utf-8")
     assert text.count(old) == 1, f"{file} has {text.count(old)} places like the one to change"
+    (sources / file).unlink()  # the base has the same file
     (sources / file).write_text(text.replace(old, new), encoding="utf-8")
 
 

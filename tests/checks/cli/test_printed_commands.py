@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.checks.cli.test_mistakes import ADAPTER, WHOLE, folder_with
 from tests.checks.evidence.parts import fetched, sound, ts
 from tests.processes import finished
 from tidemark.checks.spark.session import wait_for
@@ -24,58 +25,10 @@ from tidemark.checks.verdicts.commands import (
     token_command,
 )
 
-PROTOCOL = """
-from tidemark.models.simulation import Program
-from tidemark.spec.language import *
-
-
-class Doors(Protocol):
-    \"\"\"Two doors of which one must be shut.\"\"\"
-
-    Door = Enum("front", "back")
-    is_open: Set[Door] = False
-
-    @action
-    def push(s, door: Door):
-        \"\"\"Somebody opens a door.\"\"\"
-        require(~s.is_open[door])
-        s.is_open[door] = True
-
-    @action
-    def pull(s, door: Door):
-        \"\"\"Somebody shuts a door.\"\"\"
-        require(s.is_open[door])
-        s.is_open[door] = False
-
-    @invariant(source="a test")
-    def one_is_shut(s):
-        \"\"\"One door is shut.\"\"\"
-        return ~(s.is_open["front"] & s.is_open["back"])
-
-
-class Adapter:
-    \"\"\"An implementation whose back door does not open.\"\"\"
-
-    ignored = {}
-    never_offered = {}
-
-    def __init__(self, *_, **__):
-        self.doors = [False, False]
-
-    def state(self):
-        return (tuple(self.doors),)
-
-    def offers(self, step):
-        return True
-
-    def perform(self, step, chance):
-        self.doors[0] = step.action == "push"
-
-    def close(self):
-        pass
-"""
-
 RACE = """
+from tidemark.models.simulation import Program
+
+
 class Race(Program):
     \"\"\"Two processes, each of which waits for the other one.\"\"\"
 
@@ -94,86 +47,24 @@ def race():
     return Race()
 """
 """A program that anybody may have: it stops at once."""
-MANIFEST = """
-name = "doors"
-protocol = "doors:Doors"
-
-[properties]
-invariant = ["doors.one_is_shut"]
-
+ENTRIES = """
 [proof.any-size]
-protocol = "doors:Doors"
 expect = { every = "proved" }
 
-[instance.tiny]
-protocol = "doors:Doors"
-engines = ["interpreted", "explore", "distribute"]
-bounds = {}
-expect = { every = "holds" }
-counts = { distinct = 4 }
-
 [interleave.tiny-every-order]
-program = "doors:race"
+program = "NAME:race"
 claims = ["execution"]
 expect = { every = "holds" }
 counts = { final_states = 1 }
 
 [conform.conform-idle-tail]
 instance = "tiny"
-adapter = "doors:Adapter"
+adapter = "NAME:Adapter"
 claims = ["conformance"]
 examples = 5
 steps = 5
 expect = { every = "holds" }
 """
-
-WHEELS = """
-from tidemark.spec.language import *
-
-
-class Wheels(Protocol):
-    \"\"\"Three wheels that turn by themselves.\"\"\"
-
-    Place = Nat()
-    first: Place = 0
-    second: Place = 0
-    third: Place = 0
-
-    @action
-    def turn_first(s):
-        \"\"\"Turn one.\"\"\"
-        s.first = s.first + 1
-
-    @action
-    def turn_second(s):
-        \"\"\"Turn another.\"\"\"
-        s.second = s.second + 1
-
-    @action
-    def turn_third(s):
-        \"\"\"Turn the last.\"\"\"
-        s.third = s.third + 1
-
-    @invariant(source="a test")
-    def counted(s):
-        \"\"\"No wheel goes back.\"\"\"
-        return s.first + s.second >= s.first
-"""
-
-MANY = """
-name = "wheels"
-protocol = "wheels:Wheels"
-
-[properties]
-invariant = ["wheels.counted"]
-
-[instance.many]
-engines = ["explore"]
-bounds = { Place = 400 }
-expect = { every = "holds" }
-counts = { distinct = 64481201 }
-"""
-"""It takes long enough to be interrupted."""
 
 REPLAY = re.compile(r"^\s*(?:replay|again): +(tidemark .*)$", re.MULTILINE)
 JUDGES = ("prove", "interpreted", "explore", "distribute", "interleave", "conform")
@@ -189,8 +80,10 @@ def shell(line: str, folder: Path) -> subprocess.CompletedProcess[str]:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A user's folder, in which nothing is as his manifest expects."""
     home = tmp_path_factory.mktemp("user")
-    (home / "doors.py").write_text(PROTOCOL + RACE, encoding="utf-8")
-    (home / "my doors.toml").write_text(MANIFEST, encoding="utf-8")
+    engines = WHOLE.replace('["interpreted"]', '["interpreted", "explore", "distribute"]')
+    idle = ADAPTER.replace("self.nothing_of_the_kind()", "pass")
+    _, path = folder_with(home, head=RACE + idle, manifest=engines + ENTRIES)
+    path.rename(home / "my doors.toml")
     return home
 
 
@@ -217,9 +110,12 @@ def test_a_printed_line_judges_the_same_again(judge: str, folder: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["verify", "explore"])
 def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_path: Path) -> None:
-    (tmp_path / "wheels.py").write_text(WHEELS, encoding="utf-8")
-    (tmp_path / "my wheels.toml").write_text(MANY, encoding="utf-8")
-    options = ["--manifest", "my wheels.toml", "--build", "my build", "--jobs", "1"]
+    huge = WHOLE.replace('["interpreted"]', '["explore"]').replace(
+        "= 1, Number = 1", "= 20, Number = 1000000"
+    )
+    _, path = folder_with(tmp_path, manifest=huge)
+    path.rename(tmp_path / "my doors.toml")
+    options = ["--manifest", "my doors.toml", "--build", "my build", "--jobs", "1"]
     program = [sys.executable, "-m", "tidemark.checks", command, *options]
     with subprocess.Popen(program, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as process:
         first = wait_for(lambda: list((tmp_path / "my build").glob("verdicts.partial*")))
@@ -228,7 +124,7 @@ def test_the_line_after_an_interrupt_goes_on_with_the_same(command: str, tmp_pat
     assert first
     assert process.returncode == 7, said
     (line,) = re.findall(r"continue with: +(tidemark .*)$", said, re.MULTILINE)
-    assert line == f"tidemark {command} --manifest 'my wheels.toml' --build 'my build' --jobs 1 --resume"
+    assert line == f"tidemark {command} --manifest 'my doors.toml' --build 'my build' --jobs 1 --resume"
 
 
 def test_only_what_differs_from_the_defaults_is_repeated() -> None:

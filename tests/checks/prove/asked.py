@@ -1,16 +1,14 @@
 """Prints digests of what the fast proofs of all manifests ask the solver, and of what it answers.
 
-    python -m tests.checks.prove.asked                 # what the first queries assert; nothing is asked
-    python -m tests.checks.prove.asked --answers       # every query, its settings and its result
-    python -m tests.checks.prove.asked --answers NAME...
+    python -m tests.checks.prove.asked --encode NAME... --answer NAME...
 
-A line for each entry: its name, the number of queries, and the digest of all of them in order; with
-``--answers`` also the answers and the digest of the small models. A process under another PYTHONHASHSEED must
-print the same.
+A line for each specification; for each entry to encode what its first queries assert; for each entry or
+protocol to answer (all entries, if none is named) every query and its result. A line gives the number of
+queries and ends with a digest. A process under another PYTHONHASHSEED must print the same.
 """
 
+import argparse
 import hashlib
-import sys
 from collections.abc import Iterator, Sequence
 
 from tidemark.checks.prove.proof import subject_of
@@ -18,6 +16,7 @@ from tidemark.checks.prove.prover import FIRST_S, Prover
 from tidemark.models.manifest import ProofEntry, Tier, load, manifest_files
 from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Query, asserted
+from tidemark.models.symbolic.subject import ProofSubject
 
 
 def fast_proofs() -> Iterator[ProofEntry]:
@@ -45,19 +44,18 @@ def encoded(entry: ProofEntry) -> str:
                 if term.get_id() not in texts:
                     texts[term.get_id()] = digest([term.sexpr()]), term
             queries.append(digest([obligation.name, *(texts[term.get_id()][0] for term in terms)]))
-    return f"{entry.name} {len(queries)} {digest(queries)}"
+    return f"{entry.name} asks {len(queries)} {digest(queries)}"
 
 
-def answered(entry: ProofEntry) -> str:
+def answered(name: str, prover: Prover, obligations: Sequence[Obligation], seconds: float) -> str:
     """All queries of the first pass with their results, and what became of each obligation."""
     asked: list[Query] = []
-    prover = Prover(subject_of(entry), watch=asked.append)
-    found = [prover.attempt(one, timeout_s=min(FIRST_S, entry.timeout_s)) for one in wanted(entry, prover)]
+    prover.watch = asked.append
+    found = [prover.attempt(one, timeout_s=seconds) for one in obligations]
     queries = digest([f"{one.settings}{one.text}{one.result}" for one in asked])
     answers = [(one.answer.name, one.answer.status, sorted(one.answer.used), str(one.model)) for one in found]
-    open_ = sum(not one.proved for one in found)
-    proved = f"{len(found) - open_} proved {open_} open"
-    return f"{entry.name} {len(asked)} {queries} {proved} {digest([str(answers)])}"
+    statuses = " ".join(sorted({one.answer.status for one in found}))
+    return f"{name} {len(asked)} answers {statuses} {queries} {digest([str(answers)])}"
 
 
 def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
@@ -69,14 +67,23 @@ def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
     ]
 
 
-def main(arguments: Sequence[str]) -> None:
+def main(encode: Sequence[str], answer: Sequence[str]) -> None:
     """Print the lines."""
-    answers = "--answers" in arguments
-    names = {name for name in arguments if name != "--answers"}
     for entry in fast_proofs():
-        if not names or entry.name in names:
-            print(answered(entry) if answers else encoded(entry), flush=True)
+        print(entry.name, "specification", digest([repr(subject_of(entry).spec)]), flush=True)
+        if entry.name in encode:
+            print(encoded(entry), flush=True)
+        if not answer or entry.name in answer:
+            prover = Prover(subject_of(entry))
+            seconds = min(FIRST_S, entry.timeout_s)
+            print(answered(entry.name, prover, wanted(entry, prover), seconds), flush=True)
+    for protocol in (name for name in answer if ":" in name):
+        prover = Prover(ProofSubject(protocol))
+        print(answered(protocol, prover, prover.obligations, seconds=1.0), flush=True)
 
 
 if __name__ == "__main__":
-    main(sys.argv[1:])
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--encode", nargs="*", default=())
+    parser.add_argument("--answer", nargs="*", default=())
+    main(**vars(parser.parse_args()))

@@ -36,12 +36,6 @@ class Fenced:
         self.sources.append(source)
 
 
-def store(tmp_path, fences, steady, clock=None):
-    return SqliteSessions(
-        tmp_path / "sessions", fences=fences, clock=clock if clock is not None else HandClock(), steady=steady
-    )
-
-
 class Late(MemoryDatabase):
     """A file whose lock comes late: ``late`` is called at the begin of each transaction."""
 

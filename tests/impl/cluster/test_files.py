@@ -114,19 +114,6 @@ class Records(MemoryDatabase):
         await super().close()
 
 
-async def test_releases_are_kept_in_order_until_they_are_discarded(tmp_path):
-    releases = SqliteReleases(tmp_path / "releases")
-    for number in (7, 3, 7, 5):
-        await releases.add(number)
-    assert await releases.load() == (3, 5, 7)
-    await releases.discard(5)
-    await releases.discard(9)
-    await releases.close()
-    again = SqliteReleases(tmp_path / "releases")
-    assert await again.load() == (3, 7)
-    await again.close()
-
-
 async def test_releases_close_their_file(tmp_path):
     records = Records()
     releases = SqliteReleases(tmp_path, database=records)

@@ -25,8 +25,6 @@ async def test_pages_have_their_rows_once_and_by_key(tmp_path):
         found = await all_of(other.pages("c", size=3, level=STRONG))
         assert [len(page.rows) for page in found] == [3, 3, 0]
         assert other.session.timestamp == found[0].moment
-        with pytest.raises(ValueError, match="the size of a page is 0"):
-            await anext(other.pages("c", size=0))
 
 
 async def test_what_is_written_between_two_pages_is_on_none(tmp_path):

@@ -14,7 +14,6 @@ from tidemark.models.instance import Instance
 SMALL = "tests.protocols.small:"
 KNOWN = "tests.protocols.known."
 PAIRS_OF_THREE = [[True, True, False], [True, False, True], [False, True, True]]
-PRISONERS = {"counter": 0, "others": 3}
 SEVEN_EDGES = ((0, 1), (0, 2), (1, 2), (1, 3), (1, 4), (2, 3), (3, 4))
 """With node 0 as the root: up to renaming, the only graph of five nodes and seven edges with these counts."""
 
