@@ -66,9 +66,7 @@ def shrink(
 
 
 class _Shrinker:
-    def __init__(
-        self, program: ProgramRef, found: Found, *, attempts: int, steps: int, fewest: bool
-    ) -> None:
+    def __init__(self, program: ProgramRef, found: Found, *, attempts: int, steps: int, fewest: bool) -> None:
         self._program = program
         self._factory = program.load()
         self._identity = found.violation.identity
