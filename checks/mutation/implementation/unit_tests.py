@@ -13,8 +13,10 @@ import pytest
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.rooms import ROOT
 
-QUIETLY = ("-q", "-x", "--assert=plain", "-n0", "-p", "no:faulthandler")
-"""One process, and the first failure ends it. Rewritten assertions cost time, and nobody reads them here."""
+QUIETLY = ("-q", "-x", "--assert=plain", "-n0", "-p", "no:faulthandler", "-p", "no:randomly")
+"""One process, the order of the file, and the first failure ends it: a mutant has one fate. Rewritten
+assertions cost time, and nobody reads them here.
+"""
 
 
 class NoTestRunError(Exception):
