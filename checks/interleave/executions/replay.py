@@ -66,12 +66,13 @@ def _without_numbers(label: str) -> str:
 class ByLabel:
     """Takes events by their names, in a given order as far as they come: the first one that is enabled.
 
-    Where none of them is, the numbers in names do not count; where none is then, the default choice is taken.
-    Names do not change when steps of others are left out; numbers do when steps of the same process are, and
-    places in the list of enabled events.
+    Where none of them is, the default choice is taken. Names do not change when steps of others are left out;
+    places in the list of enabled events do. ``loosely``: where none is, numbers in names do not count, which
+    change when steps of the same process are left out.
     """
 
-    def __init__(self, labels: Sequence[str]) -> None:
+    def __init__(self, labels: Sequence[str], *, loosely: bool = False) -> None:
+        self._readings = (str, _without_numbers) if loosely else (str,)
         self._labels = list(labels)
         self._wanted = list(labels)
 
@@ -83,7 +84,7 @@ class ByLabel:
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Return the place of the first wanted event, or 0."""
         del last
-        for named in (str, _without_numbers):
+        for named in self._readings:
             places = {named(label): place for place, label in reversed(list(enumerate(enabled)))}
             for label in self._wanted:
                 if named(label) in places:

@@ -121,7 +121,7 @@ class _Shrinker:
             kept = labels[:start] + labels[start + size :]
             if kept not in self._named:
                 self._named.add(kept)
-                yield ByLabel(kept)
+                yield ByLabel(kept, loosely=self._fewest)
 
     def _lowered(self) -> Iterator[Strategy]:
         picks = self._picks
