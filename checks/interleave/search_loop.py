@@ -111,14 +111,15 @@ def quiet() -> Iterator[None]:
             gc.enable()
 
 
-def set_aside() -> None:
+def set_aside(*, collect: bool = True) -> None:
     """Keep what exists now out of the sight of the collector, for as long as this process lives.
 
-    For processes that run many short searches and collect between them: imported modules are a large part of
-    what a collection looks through.
+    For processes that run many short searches and collect between them: imported modules, and what a process
+    has from the one that it was forked from, are a large part of what a collection looks through.
     """
     global _set_aside  # noqa: PLW0603 - of this process
-    gc.collect()
+    if collect:
+        gc.collect()
     gc.freeze()
     _set_aside = True
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import os
 import resource
 import signal
@@ -15,6 +14,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from types import FrameType
 
+from tidemark.checks.interleave.search_loop import set_aside
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.hosts import Answer, AnyHost, Kind, ask
 from tidemark.models.mutation.patches import SLIP, Patch, patched
@@ -105,7 +105,7 @@ def work(parent: Connection, job: Job) -> None:
     An error that says nothing about the mutant is a trial
     that is ``BROKEN``; no answer at all is one, too.
     """
-    gc.freeze()
+    set_aside(collect=False)  # pytest collects at its end, several times
     tried: list[str] = []
 
     def tell(fate: Fate, host: str = "", answer: Answer = _NO_ANSWER) -> None:
