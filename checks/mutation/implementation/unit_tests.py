@@ -13,9 +13,10 @@ import pytest
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.rooms import ROOT
 
-QUIETLY = ("-q", "-x", "--assert=plain", "-n0", "-p", "no:faulthandler", "-p", "no:randomly")
+_WITHOUT = ("faulthandler", "randomly", "unraisableexception")
+QUIETLY = ("-q", "-x", "--assert=plain", "-n0", *(f"-pno:{plugin}" for plugin in _WITHOUT))
 """One process, the order of the file, and the first failure ends it: a mutant has one fate. Rewritten
-assertions cost time, and nobody reads them here.
+assertions cost time, and nobody reads them here; so do the collections at the end, in a large process.
 """
 
 
