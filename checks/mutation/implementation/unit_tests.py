@@ -9,14 +9,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
+from _pytest.unraisableexception import gc_collect_iterations_key
 
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.rooms import ROOT
 
-_WITHOUT = ("faulthandler", "randomly", "unraisableexception")
-QUIETLY = ("-q", "-x", "--assert=plain", "-n0", *(f"-pno:{plugin}" for plugin in _WITHOUT))
+QUIETLY = ("-q", "-x", "--assert=plain", "-n0", "-p", "no:faulthandler", "-p", "no:randomly")
 """One process, the order of the file, and the first failure ends it: a mutant has one fate. Rewritten
-assertions cost time, and nobody reads them here; so do the collections at the end, in a large process.
+assertions cost time, and nobody reads them here.
 """
 
 
@@ -85,6 +85,10 @@ class _First:
 
     failed = ""
     error = ""
+
+    def pytest_configure(self, config: pytest.Config) -> None:
+        """No collection at the end: it looks through all that a large process was forked with."""
+        config.stash[gc_collect_iterations_key] = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """See pytest."""
