@@ -223,7 +223,11 @@ def collections(events: pa.Table) -> Iterator[Collection]:
     if not events.num_rows:
         return
     columns = _columns(events)
-    gap = _gaps(columns)
+    again, other = _again(events, columns)
+    if len(again):
+        yield from collections(events.take(np.delete(np.arange(events.num_rows), again)))
+        return
+    gap = [*_gaps(columns), *other]
     unknown = _unknown(events, columns)
     order = np.argsort(columns["channel"], kind="stable")
     names: list[str] = columns["names of channel"]
@@ -418,6 +422,21 @@ def _keys_of(keys: Runs, drops: Bools) -> Runs:
     kept = np.where(drops, 0, keys.lengths)
     places = ranges(keys.first[:-1], kept)
     return Runs(keys.low[places], keys.high[places], offsets(kept)).replaced(drops, _EVERY_KEY)
+
+
+def _again(events: pa.Table, columns: dict[str, Any]) -> tuple[Ints, list[Doubt]]:
+    """Operations that are read a second time; and a doubt if two have one number: they are of two runs."""
+    client = columns["node"] * len(columns["names of key"]) + columns["key"]
+    order = np.lexsort((columns["line"], columns["seq"], client))
+    second = np.flatnonzero((np.diff(client[order]) == 0) & (np.diff(columns["seq"][order]) == 0)) + 1
+    texts = pc.utf8_trim_whitespace(events.column("value"))  # ends of lines differ
+    same = pc.equal(texts.take(order[second]), texts.take(order[second - 1])).to_numpy()
+    if same.all():
+        return order[second], []
+    row = order[second[~same][0]]
+    place = f"{columns['names of source'][columns['source'][row]]}:{columns['line'][row]}"
+    what = f"operations have the number of another one, the first at {place}: two runs; nothing is judged"
+    return order[:0], [Doubt(-FOREVER, f"{int((~same).sum())} {what}", of_anything=True)]
 
 
 def _gaps(columns: dict[str, Any]) -> list[Doubt]:

@@ -92,22 +92,22 @@ class AnswersUnique(Monitor):
     rule = "No two inserts, upserts or deletes are answered with the same timestamp."
     kinds = ("op.insert", "op.upsert", "op.delete")
     needs = ("op.insert",)
-    columns = ("source", "line", "ts", "key")
+    columns = ("source", "line", "ts", "key", "node", "seq")
 
     def __init__(self) -> None:
         super().__init__()
-        self.by_ts: dict[int, tuple[str, int]] = {}
+        self.by_ts: dict[int, tuple[str, int, str, str, int]] = {}
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         known = self.by_ts
-        for source, line, ts, key in rows:
+        for source, line, ts, *who in rows:
             if not ts:
                 continue
             self.answer.events += 1
-            first = known.setdefault(ts, (source, line))
-            if first != (source, line):
+            first = known.setdefault(ts, (source, line, *who))
+            if [*first[2:]] != who:  # not the same operation, read twice
                 self.answer.breach(
                     f"Two writes have the timestamp {ts}.",
-                    Place(*first, f"answered with {shown(ts)}"),
-                    Place(source, line, f"{key} answered with {shown(ts)}"),
+                    Place(*first[:2], f"answered with {shown(ts)}"),
+                    Place(source, line, f"{who[0]} answered with {shown(ts)}"),
                 )

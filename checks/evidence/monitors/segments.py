@@ -246,14 +246,15 @@ class RowsBelowCheckpoint(Monitor):
         self.checkpoint: dict[str, tuple[int, int, str]] = {}
         self.segments: dict[int, tuple[str, str]] = {}
         self.entries: dict[int, dict[str, int]] = {}
-        self.messages: dict[int, list[tuple[int, int, int, str]]] = {}
+        self.messages: dict[int, dict[int, tuple[int, int, int, str]]] = {}
+        """By segment and id: a message that is read twice counts once."""
         self.unnamed = 0
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, key, segment, ts, count, text, value in rows:
             if kind == "broker.insert":
                 if segment and count:
-                    self.messages.setdefault(segment, []).append((ts, count, line, source))
+                    self.messages.setdefault(segment, {})[line] = (ts, count, line, source)
                 else:
                     self.unnamed += 1
             elif kind == "etcd.checkpoint":
@@ -274,7 +275,7 @@ class RowsBelowCheckpoint(Monitor):
             if state in ("", "Dropped", "Compacted"):
                 done.report("A segment is gone or was compacted: its rows were not compared.")
             elif stored is not None and stored[0] < LARGEST:
-                self._compare(done, segment, channel, stored, found)
+                self._compare(done, segment, channel, stored, [*found.values()])
         return done
 
     def _compare(

@@ -1,21 +1,16 @@
 """Evidence in the forms in which people hand it over: packed, wrapped, beside the logs of other systems."""
 
-import bz2
-import csv
 import gzip
 import io
 import json
 import os
 import socket
-import tarfile
-import zipfile
-from collections.abc import Callable
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from tests.checks.evidence import parts
+from tests.checks.evidence.forms import ETCD, FORMS, PACKED, archived, text, zipped
 from tests.checks.evidence.parts import line, ts
 from tidemark.checks.cli import app
 from tidemark.checks.evidence.judge import judge_evidence
@@ -31,120 +26,20 @@ ANSWERED = line(
 SOUND = [parts.stored(1000, ts(1000)), ANSWERED, parts.stored(2000, ts(2000))]
 WRONG = [*SOUND, parts.stored(3000, ts(2000) - 1)]
 
-Form = Callable[[list[str]], bytes]
-
-
-def text(lines: list[str]) -> bytes:
-    return "".join(f"{one}\n" for one in lines).encode()
-
-
-def tar(lines: list[str], mode: str = "w") -> bytes:
-    """Two members, of which the first is packed once more; links and folders between them."""
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode=mode) as archive:  # type: ignore[call-overload] # any mode
-        for name, content in (("m/a.log.gz", gzip.compress(text(lines))), ("../m/b.log", b"hello\n")):
-            member = tarfile.TarInfo(name)
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-        link = tarfile.TarInfo("m/link.log")
-        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(link)
-    return made.getvalue()
-
-
-def zipped(lines: list[str]) -> bytes:
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("m/inner.tar.gz", tar(lines, "w:gz"))
-    return made.getvalue()
-
-
-def each(wrap: Callable[[str], str]) -> Form:
-    return lambda lines: text([wrap(one) for one in lines])
-
-
-def docker(entry: str) -> str:
-    return json.dumps({"log": f"{entry}\n", "stream": "stdout", "time": "2023-11-14T22:13:20.1Z"})
-
-
-def zap(entry: str) -> str:
-    """The same entry as ``log.format: json`` has it."""
-    stamp, level, caller, message, *rest = entry[1:-1].split("] [")
-    fields = dict(one.partition("=")[::2] for one in rest)
-    values = {
-        name: json.loads(value) if value[:1] in '"0123456789' and "/" not in value else value
-        for name, value in fields.items()
-    }
-    head = {"level": level, "time": stamp, "caller": caller, "message": message.strip('"')}
-    return json.dumps(head | values)
-
-
-def iso(entry: str) -> str:
-    given = json.loads(zap(entry))
-    return json.dumps(given | {"time": given["time"].replace("/", "-").replace(" +00:00", "Z")})
-
-
-def journald(entry: str) -> str:
-    return json.dumps(
-        {"MESSAGE": [*entry.encode()], "_PID": "17", "__REALTIME_TIMESTAMP": "1700000000000000"}
-    )
-
-
-def table(lines: list[str]) -> bytes:
-    """As Grafana exports it."""
-    made = io.StringIO()
-    rows = csv.writer(made)
-    rows.writerow(["Time", "labels", "Line", "tsNs", "id"])
-    for number, entry in enumerate(lines):
-        rows.writerow(
-            [f"2023-11-14 22:13:{number:02}", '{"pod":"m-0"}', entry, f"17000{number:014}", f"{number}_x"]
-        )
-    return made.getvalue().encode()
-
-
-def loki_server(lines: list[str]) -> bytes:
-    values = [[str(number), entry] for number, entry in enumerate(lines)]
-    data = {"resultType": "streams", "result": [{"stream": {"pod": "m-0"}, "values": values}]}
-    return json.dumps({"status": "success", "data": data}, indent=2).encode()
-
-
-FORMS: dict[str, Form] = {
-    "bz2": lambda lines: bz2.compress(text(lines)),
-    "zst": lambda lines: pa.compress(text(lines), codec="zstd", asbytes=True),
-    "utf-16": lambda lines: text(lines).decode().encode("utf-16"),
-    "with a mark of order": lambda lines: b"\xef\xbb\xbf" + text(lines),
-    "without a last end": lambda lines: text(lines)[:-1],
-    "of Windows": lambda lines: text(lines).replace(b"\n", b"\r\n"),
-    "tar": tar,
-    "tar.zst": lambda lines: pa.compress(tar(lines), codec="zstd", asbytes=True),
-    "tar.xz": lambda lines: tar(lines, "w:xz"),
-    "zip": zipped,
-    "docker": each(docker),
-    "compose and zap": each(lambda entry: f"\x1b[36mmilvus-standalone  |\x1b[0m {zap(entry)}"),
-    "docker of zap": each(lambda entry: docker(zap(entry))),
-    "zap with another time": each(iso),
-    "journald": each(journald),
-    "loki": each(lambda entry: json.dumps({"labels": {"pod": "m-0", "container": "milvus"}, "line": entry})),
-    "loki's server": loki_server,
-    "grafana": lambda lines: json.dumps([{"line": one, "fields": {"pod": "m"}} for one in lines]).encode(),
-    "csv": table,
-    "csv with semicolons": lambda lines: table(lines).replace(b",", b";"),
-    "two on a line": lambda lines: text([lines[0] + lines[1], *lines[2:]]),
-    "beside etcd": lambda lines: text([f"milvus | {one}\netcd | {ETCD}" for one in lines]),
-}  # fmt: skip
-ETCD = '{"level":"info","ts":"2023-11-14T22:13:20.1Z","caller":"etcdserver/server.go:1","msg":"applied"}'
-
 
 def read(path: Path, place: Path) -> Evidence:
     return gather(find([path], unpacked=place))
 
 
-@pytest.mark.parametrize("form", FORMS)
+ALL = FORMS | {name: lambda lines, pack=pack: pack(text(lines)) for name, pack in PACKED.items()}
+
+
+@pytest.mark.parametrize("form", ALL)
 def test_every_form_says_the_same(tmp_path: Path, form: str) -> None:
     """Sound lines hold, a checkpoint that goes back is refuted, and nothing is said to be damaged."""
     for lines, broken in ((SOUND, 0), (WRONG, 1)):
         path = tmp_path / "given"
-        path.write_bytes(FORMS[form](lines))
+        path.write_bytes(ALL[form](lines))
         found = judge_evidence(read(path, tmp_path / "unpacked"))
         said = {one.monitor: one for one in found.answers if one.events}
         assert said["log-checkpoint"].broken == broken
@@ -234,34 +129,24 @@ def test_histories_of_other_checkers_are_told_the_format(tmp_path: Path, content
 
 
 def test_an_archive_that_is_damaged_or_too_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = tar([*WRONG, *["x" * 200] * 4000], "w:bz2")
+    whole = archived({"a": text([*WRONG, *["x" * 200] * 4000])}, "w:bz2")
     assert "cannot be read" in said(tmp_path, whole[:-90]).problem
-    assert "cannot be read" in said(tmp_path, zipped(SOUND)[:-9]).problem
+    assert "cannot be read" in said(tmp_path, zipped({"a": text(SOUND)})[:-9]).problem
     assert "cannot be read" in said(tmp_path, gzip.compress(os.urandom(9999))[:40] + b"x" * 400).problem
     monkeypatch.setattr(packing, "_MORE", 0)
     monkeypatch.setattr(packing, "_TIMES", 10)
-    bomb = io.BytesIO()
-    with zipfile.ZipFile(bomb, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("a.log", text(["x" * 200] * 40_000))
-    assert "unpacks to more than 10 times" in said(tmp_path, bomb.getvalue()).problem
+    bomb = zipped({"a.log": text(["x" * 200] * 40_000)})
+    assert "unpacks to more than 10 times" in said(tmp_path, bomb).problem
     monkeypatch.undo()
-    content = tar(SOUND)
+    content = archived({"a": text(SOUND)})
     for _ in range(3):
-        made = io.BytesIO()
-        with zipfile.ZipFile(made, "w") as archive:
-            archive.writestr("inner.zip", content)
-        content = made.getvalue()
+        content = zipped({"inner.zip": content})
     assert "not unpacked here" in said(tmp_path, content).problem
 
 
 def test_a_damaged_archive_leaves_the_files_before_the_damage(tmp_path: Path) -> None:
-    made = io.BytesIO()
-    with tarfile.open(fileobj=made, mode="w") as archive:
-        for name in ("a.log", "b.log"):
-            member = tarfile.TarInfo(name)
-            member.size = len(text(WRONG))
-            archive.addfile(member, io.BytesIO(text(WRONG)))
-    (tmp_path / "x.tar").write_bytes(made.getvalue()[:2200])
+    whole = archived({"a.log": text(WRONG), "b.log": text(WRONG)})
+    (tmp_path / "x.tar").write_bytes(whole[:2200])
     problem, kept = find([tmp_path / "x.tar"], unpacked=tmp_path / "unpacked")
     assert "the rest of the archive cannot be read" in problem.problem
     assert (kept.name, kept.sort) == ("x.tar/a.log", Sort.LOG)
