@@ -88,6 +88,10 @@ def evidence(
     claims: Annotated[
         bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
     ] = False,
+    understood: Annotated[
+        bool,
+        typer.Option("--understood", help="Only say which lines have a rule, and which lines claims lack."),
+    ] = False,
     follow: Annotated[
         bool,
         typer.Option("--follow", help="Go on while the files grow; the same command continues later."),
@@ -141,6 +145,9 @@ def evidence(
         manifests=tuple(manifest or ()),
         arrange=arrange,
     )
+    if understood:
+        told: int = command.show_understood(paths, options=options, console=screen)
+        return told
     if follow:
         status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)
     else:

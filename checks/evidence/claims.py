@@ -108,8 +108,6 @@ _TRACE = {
     "ddl.a_finished_task_stays_finished": "a trace of `finish`",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
-    "streaming.ticks_never_go_back": "what is judged is the same rule under another name, "
-    "timetick.ticks_never_go_back",
     "streaming.ticks_cover_what_is_acknowledged": "a trace of `enter`, `acknowledge` and `write_tick`",
     "streaming.a_reader_misses_nothing_later": "a trace of `enter` and `append`",
     "streaming.a_start_leaves_out_only_what_is_passed": "a trace of `collect` and `append`",

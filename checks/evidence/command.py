@@ -459,6 +459,15 @@ def show_claims(console: Console) -> int:
     return ExitCode.AS_EXPECTED.value
 
 
+def show_understood(paths: Sequence[Path], *, options: Options, console: Console) -> int:
+    """The tables of ``--understood``."""
+    from tidemark.checks.evidence.understood import Understood
+
+    for line in Understood(sources_at(paths, unpacked=options.build / UNPACKED_AT)).lines():
+        _say(console, line)
+    return ExitCode.AS_EXPECTED.value
+
+
 def follow_evidence(
     paths: Sequence[Path],
     *,

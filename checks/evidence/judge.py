@@ -121,7 +121,7 @@ def _files(evidence: Evidence, found: Finding) -> None:
         found.notes.append(f"sessions of several versions: {', '.join(named)}")
     for version in unknown_versions(evidence.events):
         found.problems.append(
-            ("version", f"{version} is not among 2.2 to 2.6: lines that it words otherwise are not seen")
+            ("version", f"{version} is not among 2.2 to 3.1: lines that it words otherwise are not seen")
         )
 
 

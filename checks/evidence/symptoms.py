@@ -198,6 +198,28 @@ SYMPTOMS = (
         decides="the logs of the query coordinator and of the query node that had the channel",
     ),
     Symptom(
+        name="wal-not-assigned",
+        messages=(
+            b"channel is not assigned to any server",
+            b"channel of current server id is not healthy or not alive",
+            b"fail to assign channel",
+        ),
+        means="The balancer has no streaming node that serves the channel's log: nothing is appended, no "
+        "tick passes, and reads at Strong wait.",
+        finding="streaming-unknown-outcome",
+        look="state and term of the line: ASSIGNING for long means that the new node cannot open the log",
+        decides="the log of the streaming node that is named, from its `open new wal` on",
+    ),
+    Symptom(
+        name="catalogues-differ",
+        messages=(b"inconsistency detected",),
+        means="The streaming node's recovery metadata does not fit the log: a virtual channel or a segment "
+        "of which a message speaks is not in it. Its checkpoint then stands still, and nothing repairs that.",
+        finding="flush-told",
+        look="reason and virtual channel of the line, and whether the channel's stored checkpoint moves",
+        decides="the store (`tidemark evidence --etcd`): which of the three catalogues lack the channel",
+    ),
+    Symptom(
         name="wal-not-opened",
         messages=(
             b"open new wal fail",

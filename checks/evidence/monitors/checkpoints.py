@@ -89,6 +89,14 @@ class LoggedCheckpoint(LogMonitor):
         return done
 
 
+class ConsumedCheckpoint(LoggedCheckpoint):
+    """How far recovery storage has read a physical channel."""
+
+    name = "log-wal-checkpoint"
+    rule = "The checkpoint of a physical channel that recovery storage says it has stored never goes back."
+    kinds = ("wal.checkpoint",)
+
+
 class AnsweredCheckpoint(LogMonitor):
     """A data node's request is answered: then its position is stored, or a later one."""
 

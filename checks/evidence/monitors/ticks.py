@@ -1,6 +1,7 @@
 """Ticks and the watermark, message by message as they stand in the broker's log."""
 
 import re
+from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable
 from itertools import pairwise
@@ -11,6 +12,9 @@ from tidemark.checks.evidence.table.schema import LOGICAL_BITS
 
 _NUMBERS = re.compile(r"\d+")
 _VIRTUAL = re.compile(r"_\d+v\d+$")
+_ROCKSMQ = 1 << 40
+"""Ids of RocksMQ are larger, offsets of Kafka smaller."""
+_TICK = "TIME_TICK"
 
 
 class TickOrder(Monitor):
@@ -97,49 +101,95 @@ class Watermark(Monitor):
                     )
 
 
-class WalWatermark(Monitor):
-    """The same of what streaming nodes append, in the order of message ids, whatever that of the lines is."""
+_Appended = tuple[tuple[int, ...], int, int, str, str, int]
+"""Id, timestamp, term, type, file and line of a message."""
 
-    name = "log-wal"
-    property_id = "streaming.watermark_promise"
-    rule = "No message that a streaming node says it has appended follows a tick at or above its timestamp."
+
+class Appended(Monitor):
+    """What streaming nodes append, in the order of message ids, whatever that of the lines is."""
+
     kinds = ("wal.append",)
     columns = ("source", "line", "channel", "ts", "seq", "key", "text")
     by = "channel"
 
     def __init__(self) -> None:
         super().__init__()
-        self.appended: dict[str, list[tuple[tuple[int, ...], int, int, str, str, int]]] = {}
+        self.appended: dict[str, list[_Appended]] = {}
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, channel, ts, term, key, what in rows:
             place = tuple(map(int, _NUMBERS.findall(key)))
-            self.appended.setdefault(channel, []).append((place, ts, term or 0, what, source, line))
+            self.appended.setdefault(channel, []).append((place, ts, term, what, source, line))
 
     def close(self) -> Answer:
         """All messages in the order of their ids."""
         done = Answer.from_dict(self.answer.as_dict())
         for channel, appended in sorted(self.appended.items()):
             appended.sort()
-            if any(one[0] == two[0] and one[:4] != two[:4] for one, two in pairwise(appended)):
+            if len({(len(one[0]), one[0][:1] > (_ROCKSMQ,)) for one in appended}) > 1:
+                done.doubt(
+                    f"messages of {channel} have ids of two kinds of broker, which have no common order"
+                )
+            elif any(one[0] == two[0] and one[:4] != two[:4] for one, two in pairwise(appended)):
                 done.doubt(f"messages of {channel} have one id and two contents: they are of two logs")
-                continue
-            tick = None
-            for one in appended:
-                _, ts, term, what, source, line = one
-                if what == "TIME_TICK":
-                    tick = one if tick is None or ts > tick[1] else tick
-                elif tick is not None:
-                    done.events += 1
-                    if ts <= tick[1]:
-                        done.breach(
-                            f"A message of {channel}, term {term}, comes {seconds(tick[1], ts)} behind a "
-                            f"tick of term {tick[2]} that has passed it.",
-                            Place(tick[4], tick[5], f"tick {shown(tick[1])}"),
-                            Place(source, line, f"{what} at {shown(ts)}"),
-                            key=channel,
-                        )
+            else:
+                self._judge(done, channel, appended)
         return done
+
+    @abstractmethod
+    def _judge(self, done: Answer, channel: str, appended: list[_Appended]) -> None:
+        """The messages of one channel in their order."""
+
+
+class WalTicks(Appended):
+    """The ticks of a channel, over every change of term."""
+
+    name = "log-wal-ticks"
+    property_id = "streaming.ticks_never_go_back"
+    rule = "No tick that a streaming node says it has appended is below the one before it."
+
+    def _judge(self, done: Answer, channel: str, appended: list[_Appended]) -> None:
+        ticks = [one for one in appended if one[3] == _TICK]
+        for before, tick in pairwise(ticks):
+            done.events += 1
+            if tick[1] < before[1]:
+                done.breach(
+                    f"A tick of {channel}, term {tick[2]}, goes back by {seconds(before[1], tick[1])} behind "
+                    f"one of term {before[2]}.",
+                    *(Place(one[4], one[5], f"tick {shown(one[1])}") for one in (before, tick)),
+                    key=channel,
+                )
+
+
+class WalWatermark(Appended):
+    """The promise of ticks; and whether the log has refused an earlier term."""
+
+    name = "log-wal"
+    property_id = "streaming.watermark_promise"
+    rule = "No message that a streaming node says it has appended follows a tick at or above its timestamp."
+
+    def _judge(self, done: Answer, channel: str, appended: list[_Appended]) -> None:
+        tick, newest = None, 0
+        for one in appended:
+            _, ts, term, what, source, line = one
+            if term < newest:
+                done.report(
+                    f"A message of {channel}, term {term}, stands behind one of term {newest}: the log does "
+                    "not refuse what an earlier term appends, which streaming.FENCED assumes."
+                )
+            newest = max(newest, term)
+            if what == _TICK:
+                tick = one if tick is None or ts > tick[1] else tick
+            elif tick is not None:
+                done.events += 1
+                if ts <= tick[1]:
+                    done.breach(
+                        f"A message of {channel}, term {term}, comes {seconds(tick[1], ts)} behind a "
+                        f"tick of term {tick[2]} that has passed it.",
+                        Place(tick[4], tick[5], f"tick {shown(tick[1])}"),
+                        Place(source, line, f"{what} at {shown(ts)}"),
+                        key=channel,
+                    )
 
 
 class TicksIssued(Monitor):

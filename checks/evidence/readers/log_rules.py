@@ -1,7 +1,7 @@
 r"""Which log lines matter, and which column each of their fields fills.
 
 One rule a message. Names of fields differ between versions, so that a column may have several; the first one
-present counts. Lines are those of 2.2 to 2.6; the facts about each stand in ``docs/evidence.md``.
+present counts. Lines are those of 2.2 to 3.1; the facts about each stand in ``docs/evidence.md``.
 
 The fields of one Milvus log line: ``[key=value]`` groups, quoted where they have to be.
 
@@ -110,6 +110,7 @@ def parsed(value: bytes | None) -> object:
 
 _POSITION = re.compile(r"timestamp:(\d+)")
 _SESSION = re.compile(rb"session (\d+)")
+_TERM = re.compile(r"(.+?)(?::r[wo])?@(\d+)\Z")
 _TYPE = re.compile(r"\btype\W+(\w+)")
 
 
@@ -121,6 +122,10 @@ class Rule:
     integers: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
     timestamps: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
     texts: dict[str, tuple[bytes, ...]] = field(default_factory=dict)
+    of: str
+    """The component that writes the line."""
+    since: str = "2.2"
+    """The first version with such a line, as far as it is known."""
     needs: tuple[str, ...] = ()
     """Columns without which the line is damaged."""
     fixed: dict[str, str] = field(default_factory=dict)
@@ -227,15 +232,17 @@ def _with_flush_timestamp(found: Fields) -> dict[str, object] | None:
     return {} if b"flushTs" in found else None
 
 
+def _of_term(found: Fields) -> dict[str, object]:
+    """The physical channel and its term: ``by-dev-rootcoord-dml_0:rw@8``."""
+    channel = unescape(found.get(b"channel", b""))
+    hit = _TERM.match(channel)
+    return {"channel": hit[1], "seq": int(hit[2])} if hit else {"channel": channel or None, "seq": 0}
+
+
 def _appended(found: Fields) -> dict[str, object]:
-    """The physical channel and its term, ``by-dev-rootcoord-dml_0:rw@8``, and the message's type."""
-    channel, _, term = unescape(found.get(b"channel", b"")).partition(":rw@")
+    """The channel, its term, and the message's type."""
     kind = _TYPE.search(unescape(found.get(b"message", b"")))
-    return {
-        "channel": channel or None,
-        "seq": int(term) if term.isdigit() else None,
-        "text": kind[1] if kind else None,
-    }
+    return _of_term(found) | {"text": kind[1] if kind else None}
 
 
 _CHANNEL = (b"vChannel", b"channel", b"vchannel", b"vChannelName", b"channelName")
@@ -250,49 +257,62 @@ _SEEK = {
 
 RULES: dict[bytes, Rule] = {
     **{
-        message: Rule(kind=KIND, texts={"channel": _CHANNEL}, fixed={"text": one.name})
+        message: Rule(kind=KIND, of="any", texts={"channel": _CHANNEL}, fixed={"text": one.name})
         for one in SYMPTOMS
         for message in one.messages
     },
-    b"starting running Milvus components": Rule(kind="server.start"),
-    b"Proxy disconnected from etcd, process will exit": Rule(kind="server.exit"),
-    b"session key is deleted, exit...": Rule(kind="server.exit"),
+    b"starting running Milvus components": Rule(kind="server.start", of="every role"),
+    b"Proxy disconnected from etcd, process will exit": Rule(kind="server.exit", of="every role"),
+    b"session key is deleted, exit...": Rule(kind="server.exit", of="every role"),
     b"put session key into etcd": Rule(
-        kind="session.put", texts={"key": (b"key",)}, needs=("key",), further=_session
+        kind="session.put", of="every role", texts={"key": (b"key",)}, needs=("key",), further=_session
     ),
     b"Add session for timeticksync": Rule(
-        kind="session.add", texts={"node": (b"serverID", b"serverIDs")}, needs=("node",)
+        kind="session.add",
+        of="root coordinator",
+        texts={"node": (b"serverID", b"serverIDs")},
+        needs=("node",),
     ),
     b"Remove session from timeticksync": Rule(
-        kind="session.remove", texts={"node": (b"serverID",)}, needs=("node",)
+        kind="session.remove", of="root coordinator", texts={"node": (b"serverID",)}, needs=("node",)
     ),
-    b"failed to updateTimeTick": Rule(kind="report.refused", further=_refused),
+    b"failed to updateTimeTick": Rule(kind="report.refused", of="root coordinator", further=_refused),
     b"timestamp go back": Rule(
         kind="tick.back",
+        of="root coordinator",
+        since="2.0",
         texts={"node": (b"source id",)},
         timestamps={"ts2": (b"prev ts",), "ts": (b"curr ts",)},
         needs=("ts", "ts2"),
     ),
     b"sync and save timestamp": Rule(
         kind="tso.init",
+        of="root coordinator",
         timestamps={"seq": (b"last",), "ts2": (b"save",), "ts": (b"next",)},
         needs=("ts", "ts2", "seq"),
     ),
     b"clock offset is huge, check network latency and clock skew": Rule(
-        kind="tso.lag", timestamps={"ts2": (b"prev-physical",), "ts": (b"now",)}, needs=("ts", "ts2")
+        kind="tso.lag",
+        of="root coordinator",
+        timestamps={"ts2": (b"prev-physical",), "ts": (b"now",)},
+        needs=("ts", "ts2"),
     ),
     b"send insert request to virtual channels": Rule(
-        kind="task.insert", integers={"ts": (b"task_id",)}, needs=("ts",)
+        kind="task.insert", of="proxy", integers={"ts": (b"task_id",)}, needs=("ts",)
     ),
-    b"Proxy dmTaskQueue popPChanStats": Rule(kind="task.pop", integers={"ts": (b"taskID",)}, needs=("ts",)),
+    b"Proxy dmTaskQueue popPChanStats": Rule(
+        kind="task.pop", of="proxy", integers={"ts": (b"taskID",)}, needs=("ts",)
+    ),
     b"received query request": Rule(
         kind="read.query",
+        of="query node",
         integers={"ts2": (b"guaranteeTimestamp",), "ts": (b"mvccTimestamp",)},
         needs=("ts2",),
         each=("channel", (b"shards", b"channels", b"dmlChannels", b"vChannels")),
     ),
     b"pipeline fetch insert msg": Rule(
         kind="fetch.insert",
+        of="query node",
         integers={
             "segment": (b"segmentID",),
             "rows": (b"insertRowNum",),
@@ -304,51 +324,64 @@ RULES: dict[bytes, Rule] = {
     ),
     b"pipeline fetch delete msg": Rule(
         kind="fetch.delete",
+        of="query node",
         integers={"rows": (b"insertRowNum",), "ts": (b"timestampMin",), "ts2": (b"timestampMax",)},
         texts={"key": (b"collectionID",)},
         needs=("ts",),
     ),
     b"start to process delete": Rule(
         kind="tsafe.next",
+        of="query node",
         integers={"ts": (b"ts",)},
         texts={"channel": (b"channel",), "key": (b"replicaID",)},
         needs=("ts", "channel"),
     ),
     b"add tSafe done": Rule(
         kind="tsafe.start",
+        of="query node",
         timestamps={"ts": (b"timestamp",)},
         texts={"channel": (b"channel",)},
         needs=("ts", "channel"),
     ),
     b"segment buffer status": Rule(
         kind="segment.buffer",
+        of="data node",
         integers={"segment": (b"segmentID",), "rows": (b"size",)},
         texts={"channel": (b"channel",)},
         needs=("segment", "channel"),
     ),
     b"adding segment": Rule(
         kind="segment.add",
+        of="data node",
         integers={"segment": (b"segmentID",), "ts": (b"recoverTs",)},
         texts={"channel": (b"channel",), "text": (b"type",)},
         needs=("segment", "channel"),
     ),
     b"meta update: setting segment state - complete": Rule(
         kind="segment.state",
+        of="data coordinator",
         integers={"segment": (b"segmentID", b"segment ID")},
         texts={"text": (b"target state",)},
         needs=("segment", "text"),
     ),
     b"flush segment complete": Rule(
-        kind="segment.flushed", integers={"segment": (b"id", b"segmentID")}, needs=("segment",)
+        kind="segment.flushed",
+        of="data coordinator",
+        integers={"segment": (b"id", b"segmentID")},
+        needs=("segment",),
     ),
     b"meta update: update flush segments info - update flush segments info successfully": Rule(
-        kind="segment.saved", integers={"segment": (b"segmentID", b"segment ID")}, needs=("segment",)
+        kind="segment.saved",
+        of="data coordinator",
+        integers={"segment": (b"segmentID", b"segment ID")},
+        needs=("segment",),
     ),
     b"meta update: alter in memory meta after compaction - complete": Rule(
-        kind="segment.compacted", each=("segment", (b"compact from segment IDs",))
+        kind="segment.compacted", of="data coordinator", each=("segment", (b"compact from segment IDs",))
     ),
     b"flush response with segments": Rule(
         kind="flush.order",
+        of="data coordinator",
         timestamps={"ts": (b"flushTs",)},
         texts={"key": (b"collectionID",)},
         needs=("ts",),
@@ -357,12 +390,14 @@ RULES: dict[bytes, Rule] = {
     ),
     b"DataNode receives FlushChannels request": Rule(
         kind="flush.deliver",
+        of="data node",
         timestamps={"ts": (b"flushTs",)},
         needs=("ts",),
         each=("channel", (b"channels",)),
     ),
     b"GetFlushState all flushed": Rule(
         kind="flush.state",
+        of="data coordinator",
         timestamps={"ts": (b"flushTs",)},
         texts={"key": (b"collection", b"collectionID")},
         fixed={"text": "done"},
@@ -371,6 +406,7 @@ RULES: dict[bytes, Rule] = {
     **{
         _FLUSH_STATE + answer: Rule(
             kind="flush.state",
+            of="data coordinator",
             timestamps={"ts": (b"flushTs",)},
             integers={"rows": (b"len",)},
             texts={"key": (b"collection", b"collectionID")},
@@ -382,6 +418,7 @@ RULES: dict[bytes, Rule] = {
     },
     b"insertBufferNode start syncing bufferData": Rule(
         kind="sync.start",
+        of="data node",
         integers={"segment": (b"segmentID",)},
         texts={"channel": (b"channel",)},
         needs=("segment", "channel", "ts"),
@@ -389,6 +426,7 @@ RULES: dict[bytes, Rule] = {
     ),
     b"receive SaveBinlogPaths request": Rule(
         kind="save.receive",
+        of="data coordinator",
         integers={"segment": (b"segmentID",)},
         texts={"node": (b"nodeID",), "key": (b"collectionID",)},
         needs=("segment",),
@@ -396,12 +434,14 @@ RULES: dict[bytes, Rule] = {
     ),
     b"UpdateChannelCheckpoint done": Rule(
         kind="checkpoint.store",
+        of="data coordinator",
         timestamps={"ts": (b"ts",)},
         texts={"channel": _CHANNEL},
         needs=("ts", "channel"),
     ),
     b"UpdateChannelCheckpoint success": Rule(
         kind="checkpoint.answer",
+        of="data node",
         timestamps={"ts": (b"cpTs",)},
         texts={"channel": _CHANNEL},
         needs=("ts", "channel"),
@@ -409,6 +449,7 @@ RULES: dict[bytes, Rule] = {
     **{
         message: Rule(
             kind=kind,
+            of="data coordinator",
             timestamps={"ts": (b"posTs",)},
             texts={"channel": _CHANNEL},
             fixed={} if kind == "seek.checkpoint" else {"text": message.decode()},
@@ -419,6 +460,8 @@ RULES: dict[bytes, Rule] = {
     **{
         message: Rule(
             kind="wal.append",
+            of="streaming node",
+            since="2.5",
             texts={"key": (b"messageID", b"message_id")},
             timestamps={"ts": (b"timetick", b"time_tick")},
             needs=("channel", "ts", "key", "text"),
@@ -426,8 +469,27 @@ RULES: dict[bytes, Rule] = {
         )
         for message in (b"append message into wal", b"append message into wal too slow")
     },
+    b"persist dirty snapshot": Rule(
+        kind="wal.checkpoint",
+        of="recovery storage",
+        since="2.6",
+        texts={"key": (b"checkpoint",)},
+        timestamps={"ts": (b"checkpointTimeTick",)},
+        needs=("channel", "ts"),
+        further=_of_term,
+    ),
+    b"recover checkpoint done": Rule(
+        kind="seek.other",
+        of="recovery storage",
+        since="2.6",
+        timestamps={"ts": (b"timetick",)},
+        fixed={"text": "recovery storage"},
+        needs=("channel", "ts"),
+        further=_of_term,
+    ),
     b"stream pipeline seeks from position with msgDispatcher": Rule(
         kind="seek.pipeline",
+        of="query node",
         timestamps={"ts": (b"checkpointTs",)},
         texts={"channel": (b"vchannel", b"vChannel", b"channel")},
         needs=("ts", "channel"),

@@ -41,6 +41,8 @@ KINDS: dict[str, str] = {
     "seek.pipeline": "a query node's pipeline begins: channel, ts",
     "wal.append": "a streaming node appended a message: channel, seq = term, ts, key = message id, text = "
     "type",
+    "wal.checkpoint": "recovery storage has stored how far a channel is read: channel, seq = term, ts, key = "
+    "message id",
     # store history
     "etcd.window": "the oracle saves a window: ts = saved end",
     "etcd.allocator": "an id allocator saves a window: key, ts = saved end",

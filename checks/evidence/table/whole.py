@@ -13,7 +13,7 @@ from tidemark.checks.evidence.table.files import Sort
 from tidemark.checks.evidence.table.read import Account
 
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
-_KNOWN = {(2, minor) for minor in range(2, 7)}
+_KNOWN = {*((2, minor) for minor in range(2, 7)), (3, 0), (3, 1)}
 _PREFIX = re.compile(r"^(.+?)-rootcoord-dml")
 _KAFKA = 1 << 40
 """Offsets of Kafka count from 0 without gaps; ids of RocksMQ are larger than this, and have gaps."""

@@ -31,6 +31,12 @@ def answered(ms: int, at: int, channel: str = parts.SHARD) -> str:
     return line(ms, NODE, "UpdateChannelCheckpoint success", channel=channel, cpTs=at, cpTime=parts.stamp(ms))
 
 
+def consumed(ms: int, at: int) -> str:
+    channel = f"{parts.CHANNEL}:rw@3"
+    caller, message = "recovery/recovery_background_task.go:84", "persist dirty snapshot"
+    return line(ms, caller, message, "DEBUG", channel=channel, checkpoint="7/3", checkpointTimeTick=at)
+
+
 def sought(ms: int, at: int, channel: str = parts.SHARD) -> str:
     message = "channel seek position set from channel checkpoint meta"
     return line(ms, "datacoord/handler.go:258", message, channel=channel, posTs=at, posTime=parts.stamp(ms))
@@ -93,7 +99,7 @@ def log(seed: int, *, begin: int = 0, step: int = 40, server: int = 1) -> list[s
             saved(times.next(), segment, mark, 3 * round_),
             proxy(times.next(), "Add session for", 10 + round_),
         ]
-        lines += [proxy(times.next(), "Remove session from", 10 + round_)]
+        lines += [proxy(times.next(), "Remove session from", 10 + round_), consumed(times.next(), mark)]
         if random.random() < 0.3:
             stack = line(times.next(), "proxy/impl.go:9", "failed", "WARN", error="a")
             lines.append(f"{stack[:-2]}\ngoroutine 7\n\tproxy/impl.go:9]")
@@ -318,6 +324,7 @@ FAULTS: dict[str, Callable[[int], list[str]]] = {
     "log-service-order": lambda now: [served(now, ts(now)), served(now + 300, ts(now) - 1)],
     "log-service-time": lambda now: row_after(now, served(now, ts(now)), ts(now)),
     "log-flushed-segment": lambda now: row_after(now, parts.flushed(now, 7), ts(now + 500)),
+    "log-wal-checkpoint": lambda now: [consumed(now, ts(now)), consumed(now + 300, ts(now) - 1)],
     "log-saves": lambda now: [saved(now, 7, ts(now), 99), saved(now + 300, 7, ts(now) - 1, 99)],
     "log-sessions": lambda now: [proxy(now + 300 * number, word, 99) for number, word in enumerate(PROXY)],
 }
@@ -357,6 +364,8 @@ PLANTS: dict[str, tuple[str, str, Callable[[Run], list[Any]]]] = {
     **{name: ("log", name, in_log(name)) for name in FAULTS},
     "late message in a WAL": (
         "wal", "log-wal", lambda run: [appended(last(run), "9/0", "INSERT", ts(0), run.term)]),
+    "tick that goes back in a WAL": (
+        "wal", "log-wal-ticks", lambda run: [appended(last(run), "9/0", "TIME_TICK", ts(0), run.term)]),
     "late message": ("broker", "broker-watermark", lambda run: [message(len(run.broker), "insert", ts(0))]),
     "tick that goes back": ("broker", "broker-ticks", lambda run: [message(len(run.broker), "tick", ts(0))]),
     "checkpoint that goes back": (

@@ -133,11 +133,32 @@ def test_lines_without_a_rule_are_counted_by_who_wrote_them(
     assert f"of {int(entries) + 2} entries of logs {int(ruled) + 1} have a rule" in said
 
 
+def test_what_is_understood_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines with a rule by component, versions, and which lines a claim lacks."""
+    session = parts.line(
+        1, "sessionutil/session_util.go:1", "put session key into etcd", key="session/proxy-2",
+        value='{"ServerID":2,"Version":"2.6.1"}',
+    )  # fmt: skip
+    idle = parts.line(2, "gc/gc_tuner.go:9", "GC Tune done")
+    lines = [session, *[f"{parts.stored(3, ts(3))}{idle}"] * 2, parts.stored(9, ts(9)), idle]
+    log = write(tmp_path / "x.log", lines)
+    status, said = judge(capsys, log, "--understood", build=tmp_path / "build")
+    assert status == 0
+    assert "4 of 7 entries have a rule (57.1 %)\nversions: 2.6.1\n" in said
+    assert re.search(r"^datacoord +3 +3$", said, re.MULTILINE)
+    assert "without any: 1 components, 3 entries: gc\n" in said
+    assert "flush.stored_never_goes_back (log-checkpoint): nothing\n" in said
+    lacks = (
+        "  flush.confirmed_means_durable (log-flush):\n    flush.order: 'flush response with segments' of the"
+    )
+    assert f"{lacks} data coordinator, since 2.2\n" in said
+
+
 def test_what_is_not_judged_is_said_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     log = write(tmp_path / "x.log", [parts.stored(900, ts(800))])
     _, said = judge(capsys, log, build=tmp_path / "build")
     (told,) = [one for one in said.splitlines() if one.startswith("not judged, for want of events")]
-    assert "25 rules (2 about broker, 2 about broker and store, 1 about clients, 12 about log" in told
+    assert "27 rules (2 about broker, 2 about broker and store, 1 about clients, 14 about log" in told
     assert "store-window" not in said
 
 

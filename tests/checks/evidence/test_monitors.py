@@ -7,6 +7,7 @@ import pytest
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import SHARD, line, message, of, sound, stamp, ts
+from tests.checks.evidence.spoiled import appended, consumed
 from tidemark.checks.evidence.claims import _TRACE, OF_CLIENTS, PROTOCOLS, abilities, lines, spec_claims
 from tidemark.checks.evidence.histories.claims import CLAIMS
 from tidemark.checks.evidence.monitors.base import Answer
@@ -252,14 +253,6 @@ def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
     refuted(run, "log-sessions", "logs/standalone.log:11")
 
 
-def appended(ms: int, number: str, what: str, at: int, term: int = 8) -> str:
-    return line(
-        ms, "metricsutil/wal_write.go:109", "append message into wal", "DEBUG",
-        channel=f"by-dev-rootcoord-dml_0:rw@{term}", message=f"{{type={what},vchannel=v,size=17}}",
-        messageID=number, timetick=at,
-    )  # fmt: skip
-
-
 def test_the_log_of_a_streaming_node(run: Path) -> None:
     """Ids order the messages, whatever the order of the lines and whichever node wrote them."""
     wal = [appended(5, "7/10", "INSERT", ts(7)), appended(4, "7/9", "TIME_TICK", ts(6))]
@@ -272,6 +265,29 @@ def test_the_log_of_a_streaming_node(run: Path) -> None:
     )
     add(log, appended(9, "8/1", "DELETE", ts(9)))
     assert "they are of two logs" in next(iter(of(run, "log-wal").unsure))
+
+
+def test_an_earlier_term_behind_a_later_one(run: Path) -> None:
+    """Above the tick it breaks no promise, but the log did not refuse it; a tick of it breaks another one."""
+    wal = [appended(4, "7/9", "TIME_TICK", ts(6)), appended(5, "7/10", "INSERT", ts(7), term=7)]
+    log = parts.write(run / "logs" / "node.log", wal)
+    answer = of(run, "log-wal")
+    assert (answer.broken, answer.events) == (0, 1)
+    assert "term 7, stands behind one of term 8" in next(iter(answer.reports))
+    add(log, appended(6, "7/11", "TIME_TICK", ts(5), term=7))
+    assert "term 7, goes back by 0.001 s behind one of term 8" in (
+        refuted(run, "log-wal-ticks", "logs/node.log:3").breaches[0].sentence
+    )
+
+
+@pytest.mark.parametrize("other", ["0/5", "458000000000000000"])
+def test_ids_of_two_brokers_have_no_common_order(run: Path, other: str) -> None:
+    """The log of the channel was changed: what one broker counts, the other one does not."""
+    wal = [appended(4, "77", "TIME_TICK", ts(6)), appended(5, other, "INSERT", ts(5))]
+    parts.write(run / "logs" / "node.log", wal)
+    answer = of(run, "log-wal")
+    assert answer.broken == answer.events == 0
+    assert "ids of two kinds of broker" in next(iter(answer.unsure))
 
 
 def test_what_a_sound_log_tells_beside_its_verdict(tmp_path: Path) -> None:
@@ -330,6 +346,9 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
     "windows, and what is stored": (
         STORE, [parts.window(8, 5000), parts.checkpoint(9, ts(6001))],
         {"store-window": 8, "store-issued": 9}, "",
+    ),
+    "a consumed checkpoint that goes back": (
+        LOG, [consumed(1100, ts(700)), consumed(1200, ts(699))], {"log-wal-checkpoint": 9}, "",
     ),
     "a checkpoint that goes back": (STORE, [parts.checkpoint(8, ts(700))], {"store-checkpoint": 8}, ""),
     "what follows a flush": (STORE, [parts.segment(8, 7, 4, 5, ts(600))], {"store-flushed": 8}, ""),

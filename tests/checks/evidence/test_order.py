@@ -43,7 +43,7 @@ def test_the_sound_log_is_judged_and_holds(tmp_path: Path) -> None:
     assert set(said.values()) == {Outcome.HOLDS}
     assert {
         "log-checkpoint", "log-checkpoint-answer", "log-recovery", "log-watermark", "log-service-time",
-        "log-service-order", "log-saves", "log-sessions",
+        "log-service-order", "log-saves", "log-sessions", "log-wal-checkpoint",
     } <= said.keys()  # fmt: skip
 
 

@@ -81,6 +81,32 @@ def test_an_entry_over_several_lines() -> None:
     assert (reader.counts.damaged, reader.counts.continued) == (0, 3)
 
 
+FIELDS = {
+    "position": f"timestamp:{ts(1)}", "channel": f"{parts.CHANNEL}:rw@7", "message": "{type=INSERT}",
+    "error": "skip ChannelTimeTickMsg from un-recognized session 7", "flushTs": stamp(1),
+}  # fmt: skip
+"""What rules with a function of their own look at."""
+
+
+@pytest.mark.parametrize("message", log_rules.RULES, ids=bytes.decode)
+def test_each_rule_makes_an_event_of_an_invented_line(message: bytes) -> None:
+    """With the first of the names that a field may have; it says who writes the line, and since when."""
+    rule = log_rules.RULES[message]
+    values = (
+        dict.fromkeys((names[0] for names in rule.integers.values()), "7")
+        | dict.fromkeys((names[0] for names in rule.timestamps.values()), str(ts(1)))
+        | dict.fromkeys((names[0] for names in rule.texts.values()), "x")
+        | ({rule.each[1][0].decode(): "[7,8]"} if rule.each else {})
+    )
+    named = FIELDS | {name if isinstance(name, str) else name.decode(): one for name, one in values.items()}
+    found, reader = lines_of(line(1, "a/b.go:1", message.decode(), **named))
+    assert {row.kind for row in found} == {rule.kind}
+    assert len(found) == (2 if rule.each else 1)
+    assert reader.counts.damaged == 0
+    assert rule.of
+    assert rule.since >= "2.0"
+
+
 def test_damaged_lines_are_counted() -> None:
     cut = stored(900, ts(800))[:90]
     no_field = line(910, "pipeline/insert_node.go:80", "pipeline fetch insert msg", collectionID=1)
@@ -437,8 +463,8 @@ def test_two_clusters_in_one_folder(tmp_path: Path) -> None:
 
 
 def test_versions_that_are_not_known(tmp_path: Path) -> None:
-    read = gather(find([write(tmp_path / "etcd.ndjson", [parts.session(2, "proxy-1", 1, version="3.1.0")])]))
-    assert unknown_versions(read.events) == ["3.1.0"]
+    read = gather(find([write(tmp_path / "etcd.ndjson", [parts.session(2, "proxy-1", 1, version="3.7.0")])]))
+    assert unknown_versions(read.events) == ["3.7.0"]
 
 
 CHANNEL = "by-dev-rootcoord-dml_0"
