@@ -422,7 +422,7 @@ def spoiled(part: str, lines: list[Any], random: Random, *, faulty: bool) -> Spo
         if set(chosen) <= set(SORTED) and random.random() < 0.5:
             name = random.choice(sorted(FORMS))
             content = FORMS[name]([one for one in lines if "\n" not in one])
-            return Spoiled([content], kept, [*done, name])
+            return Spoiled([content], kept and not (chosen and name == "two on a line"), [*done, name])
         return Spoiled([packed(lines, random)], kept, done)
     lines = random.choice((shuffled, newest_first, older_part_last, untouched))(lines, random)
     middle = random.randrange(len(lines) + 1)
