@@ -89,8 +89,7 @@ def evidence(
         bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
     ] = False,
     understood: Annotated[
-        bool,
-        typer.Option("--understood", help="Only say which lines have a rule, and which lines claims lack."),
+        bool, typer.Option("--understood", help="Only say which lines have a rule, and which claims lack.")
     ] = False,
     follow: Annotated[
         bool,
@@ -145,11 +144,9 @@ def evidence(
         manifests=tuple(manifest or ()),
         arrange=arrange,
     )
-    if understood:
-        told: int = command.show_understood(paths, options=options, console=screen)
-        return told
     if follow:
         status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)
     else:
-        status = command.evidence(paths, options=options, console=screen)
+        show = command.show_understood if understood else command.evidence
+        status = show(paths, options=options, console=screen)
     return status
