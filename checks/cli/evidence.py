@@ -123,6 +123,7 @@ def evidence(
     _refuse(
         "a path with --claims", if_=claims and bool(paths), remedy="--claims lists all claims, of no evidence"
     )
+    _refuse("--understood with --follow", if_=understood and follow, remedy="give one of them")
     _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
     _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
     command = _command(small=not (spark or arrange or follow))

@@ -460,12 +460,13 @@ def show_claims(console: Console) -> int:
 
 
 def show_understood(paths: Sequence[Path], *, options: Options, console: Console) -> int:
-    """The tables of ``--understood``."""
+    """The tables of ``--understood``. Inconclusive if no entry of a log is among what is given."""
     from tidemark.checks.evidence.understood import Understood
 
-    for line in Understood(sources_at(paths, unpacked=options.build / UNPACKED_AT)).lines():
+    found = Understood(sources_at(paths, unpacked=options.build / UNPACKED_AT))
+    for line in found.lines():
         _say(console, line)
-    return ExitCode.AS_EXPECTED.value
+    return (ExitCode.AS_EXPECTED if found.entries else ExitCode.INCONCLUSIVE).value
 
 
 def follow_evidence(

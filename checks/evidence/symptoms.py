@@ -217,7 +217,8 @@ SYMPTOMS = (
         "of which a message speaks is not in it. Its checkpoint then stands still, and nothing repairs that.",
         finding="flush-told",
         look="reason and virtual channel of the line, and whether the channel's stored checkpoint moves",
-        decides="the store (`tidemark evidence --etcd`): which of the three catalogues lack the channel",
+        decides="the store's keys of the root coordinator, the data coordinator and the streaming node: "
+        "which of them lack the channel",
     ),
     Symptom(
         name="wal-not-opened",
