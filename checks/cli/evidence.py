@@ -89,7 +89,7 @@ def evidence(
         bool, typer.Option("--claims", help="Only list which claims evidence can judge, and by what.")
     ] = False,
     understood: Annotated[
-        bool, typer.Option("--understood", help="Only say which lines have a rule, and which claims lack.")
+        bool, typer.Option("--understood", help="Only say which lines have a rule, and what claims lack.")
     ] = False,
     follow: Annotated[
         bool,
@@ -123,7 +123,6 @@ def evidence(
     _refuse(
         "a path with --claims", if_=claims and bool(paths), remedy="--claims lists all claims, of no evidence"
     )
-    _refuse("--understood with --follow", if_=understood and follow, remedy="give one of them")
     _refuse("--seconds without --follow", if_=seconds is not None and not follow, remedy="add --follow")
     _refuse("--topics without --kafka", if_=topics != TOPICS and not kafka, remedy="add --kafka HOST:PORT")
     command = _command(small=not (spark or arrange or follow))
@@ -145,7 +144,7 @@ def evidence(
         manifests=tuple(manifest or ()),
         arrange=arrange,
     )
-    if follow:
+    if follow and not understood:
         status: int = command.follow_evidence(paths, options=options, seconds=seconds, console=screen)
     else:
         show = command.show_understood if understood else command.evidence

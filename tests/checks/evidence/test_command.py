@@ -154,7 +154,6 @@ def test_what_is_understood_of_a_log(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert f"{lacks} data coordinator, since 2.2\n" in said
     store = write(tmp_path / "etcd.ndjson", [json.dumps(parts.window(2, 3000))])
     assert judge(capsys, store, "--understood", build=tmp_path / "build")[0] == 3
-    assert judge(capsys, log, "--understood", "--follow", build=tmp_path / "build")[0] == 5
 
 
 def test_what_is_not_judged_is_said_in_short(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

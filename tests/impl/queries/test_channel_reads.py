@@ -34,12 +34,26 @@ async def pause():
     await asyncio.sleep(0.001)
 
 
+class Answering(Supervisor):
+    """Knows the tasks that answer requests: those of the whole process may be many."""
+
+    def __init__(self):
+        super().__init__()
+        self.answering = []
+
+    def spawn(self, work, name):
+        task = super().spawn(work, name)
+        if name.startswith("request "):
+            self.answering.append(task)
+        return task
+
+
 class Node:
     """A query node as its follower sees it. ``serves``: shards. ``asked``: what it was asked, by shard."""
 
     def __init__(self, number, serves):
         self.node_id, self.serves = str(number), serves
-        self.supervisor = Supervisor()
+        self.supervisor = Answering()
         self.moments, self.asked = FIRST, []
         self.reader = None
 
@@ -146,7 +160,7 @@ async def test_a_request_ends_when_the_nodes_that_it_was_written_for_have_answer
 
     fate, _ = await asyncio.gather(ask(), happen())
     assert fate in fates
-    answering = [task for task in asyncio.all_tasks() if task.get_name().startswith("request ")]
+    answering = [task for node in cluster.nodes for task in node.supervisor.answering]
     await asyncio.gather(*answering, return_exceptions=True)
     assert not any(node.reader is not None and node.reader.owed for node in cluster.nodes)
     assert cluster.reader.collector.pending == {}
