@@ -69,14 +69,15 @@ def run_process(
             )
         except FileNotFoundError as error:
             raise NotMeasured(f"{command[0]} is missing") from error
-        watcher = _Watcher(started.pid, timeout=timeout, family=family)
         try:
-            _, status, usage = os.wait4(started.pid, 0)
+            watcher = _Watcher(started.pid, timeout=timeout, family=family)
+            try:
+                _, status, usage = os.wait4(started.pid, 0)
+            finally:
+                watcher.stop()
         except BaseException:
             _end(started.pid)
             raise
-        finally:
-            watcher.stop()
         seconds = time.perf_counter() - begin
         started.returncode = os.waitstatus_to_exitcode(status)
         _end(started.pid)
