@@ -139,7 +139,11 @@ class EventTable:
             if one.row.when and not names.condition(one.row.when, event):
                 continue
             stutters = stutters or bool(one.row.stutter)
-            named = [*one.named, *((name, _carried(event, path)) for name, path in one.row.carries.items())]
+            try:
+                carried = [(name, _carried(event, path)) for name, path in one.row.carries.items()]
+            except IndexError:  # the message is shorter than the row says: the implementation is to blame
+                continue
+            named = [*one.named, *carried]
             values = {name.partition("__")[0]: names.element(name, value) for name, value in named}
             for action in one.row.actions:
                 params = self._params.get(action, ())

@@ -153,7 +153,8 @@ def left(node: DataNode) -> str:
     pending = [f"{name}{task.position.ts}{'!' * task.flush}" for name, task in node.updater.tasks.items()]
     assert list(node.buffers.buffers) == list(node.pipelines)
     assert set(node.sync_manager.queues) == running
-    return f"{', '.join(found) or 'nothing'}; pending {', '.join(pending) or 'nothing'}"
+    sent = [f"; {name}{call.position.ts} in flight" for name, call in node.updater.in_flight.items()]
+    return f"{', '.join(found) or 'nothing'}; pending {', '.join(pending) or 'nothing'}{''.join(sent)}"
 
 
 async def played(what: str) -> str:
@@ -266,7 +267,7 @@ a batch is late, and the next one fails: tick=4 interval=0 batch=2 c=1:10,4.5:20
     e=1.25:10,4.75:20 update=1.5:ok,drop,ok => 0 recover c; 0 recover d; 0 recover e; 4 update c10 d10; 5.5
     update e10; 9.5 update c20 d20; 9.5 update e20; c20-20, d20-20, e20-20; pending nothing
 the coordinator breaks at a report: tick=4 interval=0 c=1:10 update=broken => 0 recover c; 4 update c10;
-    fails: RuntimeError; c10-10; pending c10
+    fails: RuntimeError; c10-10; pending c10; c10 in flight
 memory is taken from the channel that holds most, its oldest segment: full=40 watermark=5 check=2
     c=1:10:1@2,1.5:20:11@1+12@1,3:30:21@1 d=1:10:1@3+2@3 => 0 recover c; 0 recover d; 4 put c/segment-2/30;
     4 save c6 2@30 1; c30-10 1x3, 2 growing, 1 growing, d10-0 3x2, 3 growing; pending c0, d0

@@ -68,6 +68,7 @@ def event(
             Names(),
             "lose(end=4)",
         ),
+        (event("drop node#9 store.save", fault=True), Names(), "no action"),  # shorter than the row says
         (event("drop node#9 store.save"), Names(), "a stutter"),
         (event("reply node#9 save", answer="Outcome.REFUSED"), Names(), "lose()"),
         (event("reply node#9 save", answer="Outcome.DONE"), Names(), "no action"),
