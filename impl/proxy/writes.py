@@ -1,5 +1,6 @@
 """Inserts and deletes as tasks: one message for each physical channel, made when it is first sent."""
 
+import struct
 import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -16,6 +17,9 @@ from tidemark.impl.values.messages import ChannelMessage, DeleteMessage, InsertM
 
 Compose = Callable[[Timestamp], ChannelMessage]
 """The message of one channel, once the timestamp is known."""
+
+
+_WORD = 0xFFFF_FFFF
 
 
 class SegmentSource(Protocol):
@@ -68,12 +72,34 @@ class WriteTask(DmlTask):
         return self.made[channel]
 
 
-def shard_of(key: int, shards: int) -> int:
-    """The shard of a primary key: all writes of a key go to one channel.
+def shard_of(key: int | str, shards: int) -> int:
+    """The shard of a primary key, the same as in Milvus: all writes of a key go to one channel.
 
-    Milvus: HashPK2Channels
+    Milvus: HashPK2Channels, Hash32Int64, HashString2Uint32
+
+    Of a text the first 100 bytes count.
     """
-    return zlib.crc32(key.to_bytes(8, "little", signed=True)) % shards
+    if isinstance(key, str):
+        return zlib.crc32(key.encode()[:100]) % shards
+    return (_murmur3(key) & 0x7FFF_FFFF) % shards
+
+
+def _murmur3(key: int) -> int:
+    """MurmurHash3 (x86, 32 bits, seed 0) of the 8 bytes of a signed number, the least byte first."""
+    digest = 0
+    for block in struct.unpack("<2I", key.to_bytes(8, "little", signed=True)):
+        mixed = _rotate(block * 0xCC9E_2D51, 15) * 0x1B87_3593
+        digest = _rotate(digest ^ mixed, 13) * 5 + 0xE654_6B64
+    digest = (digest ^ 8) & _WORD
+    digest = (digest ^ digest >> 16) * 0x85EB_CA6B & _WORD
+    digest = (digest ^ digest >> 13) * 0xC2B2_AE35 & _WORD
+    return digest ^ digest >> 16
+
+
+def _rotate(number: int, bits: int) -> int:
+    """The lowest 32 bits of a number, rotated to the left."""
+    word = number & _WORD
+    return (word << bits | word >> (32 - bits)) & _WORD
 
 
 def insert_task(

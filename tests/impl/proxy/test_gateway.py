@@ -158,15 +158,16 @@ READS = [
     (("others", STRONG), {"keys": []}, (OTHERS.channels, (), 0, None, None), FOUND),
     (("others", STRONG), {"nearest": Nearest(5, 3)}, (OTHERS.channels, None, 0, Nearest(5, 3), None),
      ((10, "ten"), (0, "none"), (4, "four"))),
-    (("things", STRONG), {"page": Page(2)}, (THINGS.channels, None, 0, None, None), FOUND[:2]),
-    (("things", STRONG), {"page": Page(1, 0, {"a": 5})}, (THINGS.channels, None, 0, None, {"a": 5}),
+    (("things", STRONG), {"page": (2,)}, (THINGS.channels, None, 0, None, None), FOUND[:2]),
+    (("things", STRONG), {"page": (1, 0, {"a": 5})}, (THINGS.channels, None, 0, None, {"a": 5}),
      FOUND[1:2]),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("given", "named", "asked", "rows"), READS)
 async def test_a_read_is_handed_to_the_query_nodes(world, given, named, asked, rows):
-    reply = await world.gateway.read(*given, **named)
+    page = {"page": Page(*named["page"])} if "page" in named else {}
+    reply = await world.gateway.read(*given, **named | page)
     (task,) = world.reads
     shown = None if task.page_of is None else task.page_of.moments
     assert (task.level, task.collection[:6]) == (given[1], given[0] if given[0] != "also" else "things")
@@ -194,11 +195,11 @@ async def test_the_error_of_a_component_is_the_clients(world):
 
 
 async def test_rows_and_keys_are_written_each_to_its_shard(world):
-    assert await world.gateway.insert("things", [(1, "a"), (2, "b"), (-2, "c")]) == 1
-    assert await world.gateway.insert("also", [(3, "d")], version=6) == 2
-    assert await world.gateway.delete("things", [1, 2]) == 3
+    assert await world.gateway.insert("things", [(3, "a"), (2, "b"), (-1, "c")]) == 1
+    assert await world.gateway.insert("also", [(4, "d")], version=6) == 2
+    assert await world.gateway.delete("things", [3, 2]) == 3
     assert world.written() == {
-        "a_1v0": [(2, "b"), (-2, "c"), (3, "d"), (2, None)], "b_1v1": [(1, "a"), (1, None)],
+        "a_1v0": [(2, "b"), (-1, "c"), (4, "d"), (2, None)], "b_1v1": [(3, "a"), (3, None)],
     }  # fmt: skip
 
 
@@ -243,7 +244,7 @@ async def test_rows_without_keys_need_a_source_of_ids():
 )
 async def test_a_client_hears_whether_a_failed_write_may_be_in_a_log(world, fault, words):
     vars(world.streams).update(fault, gates={"b": asyncio.Event()})
-    write = asyncio.create_task(world.gateway.insert("things", [(2, "a"), (1, "b")]))
+    write = asyncio.create_task(world.gateway.insert("things", [(2, "a"), (3, "b")]))
     await settle()
     assert not write.done(), "an append is still under way"
     world.streams.gates["b"].set()

@@ -11,16 +11,24 @@ from tidemark.impl.proxy.writes import WriteTask, delete_task, insert_task, shar
 from tidemark.impl.values.collection_version import CollectionVersion
 
 CHANNELS = ("dml_0_7v0", "dml_1_7v1")
-KEYS = (0, 1, 2, 3, 4, 5, -1, -2, 1 << 60)
 
 
-@pytest.mark.parametrize(
-    ("shards", "expected"),
-    [(3, (1, 1, 0, 0, 1, 2, 1, 0, 0)), (2, (1, 1, 0, 0, 1, 1, 0, 0, 1)), (1, (0,) * 9)],
-)
-def test_a_key_keeps_its_shard_with_every_release(shards, expected):
+NUMBERS = {
+    0: 1669671676, 1: 1392991556, 2: 1176478452, -1: 1651860712, -2: 709407621, 1 << 60: 795411472,
+    -(1 << 63): 1366273829, (1 << 63) - 1: 40977599,
+}  # fmt: skip
+TEXTS = {
+    "": 0, "a": 3904355907, "key": 2324736937,
+    "x" * 99 + "é": 45954955, "é" * 50: 2656795874, "é" * 51: 2656795874,
+}  # fmt: skip
+"""Hashes as the library mmh3 and zlib compute them. The first 100 bytes of a text count."""
+
+
+@pytest.mark.parametrize(("key", "hashed"), [*NUMBERS.items(), *TEXTS.items()])
+def test_a_key_has_the_shard_that_milvus_gives_it(key, hashed):
     """Written out: a delete must find rows that an older release has written."""
-    assert tuple(shard_of(key, shards) for key in KEYS) == expected
+    assert shard_of(key, 1 << 32) == hashed
+    assert [shard_of(key, shards) for shards in (1, 2, 3, 16)] == [hashed % n for n in (1, 2, 3, 16)]
 
 
 class Segments:
@@ -37,12 +45,12 @@ class Segments:
 @pytest.mark.parametrize(
     ("make", "wanted", "texts"),
     [
-        (insert_task, list(enumerate("abcd")), {
-            "dml_0": '["insert",40,"dml_0_7v0",[[1,2,"c"],[1,3,"d"]]]',
-            "dml_1": '["insert",40,"dml_1_7v1",[[2,0,"a"],[2,1,"b"]]]',
+        (insert_task, list(enumerate("abcd", 2)), {
+            "dml_0": '["insert",40,"dml_0_7v0",[[1,2,"a"],[1,4,"c"]]]',
+            "dml_1": '["insert",40,"dml_1_7v1",[[2,3,"b"],[2,5,"d"]]]',
         }),
-        (delete_task, range(4), {
-            "dml_0": '["delete",40,"dml_0_7v0",-1,[2,3]]', "dml_1": '["delete",40,"dml_1_7v1",-2,[0,1]]',
+        (delete_task, range(2, 6), {
+            "dml_0": '["delete",40,"dml_0_7v0",-1,[2,4]]', "dml_1": '["delete",40,"dml_1_7v1",-2,[3,5]]',
         }),
     ],
 )  # fmt: skip
