@@ -6,7 +6,6 @@ from pathlib import Path
 import pytest
 
 from tests.models.exports.instances import EVERY, GALLERY
-from tests.models.native.expression_trees import generated
 from tidemark.checks.cli.cross_check import chosen, conclude
 from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison, native, plain
 from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin, run_spin
@@ -159,22 +158,3 @@ def test_instances_are_chosen_by_tier_or_by_name():
     assert [entry.name for entry in chosen(manifests, only="ten-million", tier=Tier.FAST)] == ["ten-million"]
     with pytest.raises(BadInputError, match="no instance matches 'tinyy'"):
         chosen(manifests, only="tinyy", tier=Tier.FAST)
-
-
-BOUNDS = {"Node": 2, "Place": 1, "Level": (-1, 1), "Wide": (-2, 3)}
-CONSTANTS = {"owner": [1, 0], "weight": [[1, -1], [0, 1], [2, -1]]}
-SEEDS = (365, 638, 42)
-"""Seeds whose protocols do not stop at once: most generated guards are seldom true."""
-
-
-@needs_spin
-def test_spin_and_the_interpreter_agree_on_random_protocols(tmp_path):
-    distinct = 0
-    for seed in SEEDS:
-        instance, _ = generated(seed, BOUNDS, CONSTANTS, actions=3)
-        ours = plain(instance, limit=5_000)
-        assert not ours.stopped, f"seed {seed} has too many states for this test: choose another one"
-        theirs = run_spin(instance, folder=tmp_path / str(seed), states=ours.distinct, timeout_s=60)
-        assert not Comparison(f"seed {seed}", "Spin", ours, theirs).differences()
-        distinct += theirs.distinct
-    assert distinct > 100
