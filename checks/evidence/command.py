@@ -28,7 +28,7 @@ from tidemark.checks.evidence.monitors.distribute import of_kinds
 from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
 from tidemark.checks.evidence.order import settle
 from tidemark.checks.evidence.readers.broker import decode, lines
-from tidemark.checks.evidence.readers.etcd import GatewayError, watch
+from tidemark.checks.evidence.readers.etcd import ForgottenError, GatewayError, dump, watch
 from tidemark.checks.evidence.symptoms import diagnoses
 from tidemark.checks.evidence.table.distribute import ACCOUNT
 from tidemark.checks.evidence.table.events import Events
@@ -110,24 +110,31 @@ CHANNELS = "rootcoord-dml"
 def save_store(address: str, *, build: Path) -> Path:
     """Write the whole history of the etcd at a gateway to a file below the build folder; return its path.
 
-    The history ends where no change comes for some seconds. Raises BadInputError if nothing answers at the
-    address, if the first revisions are gone, or if the history is empty.
+    The history ends where no change comes for some seconds. If its first revisions are gone, what stands is
+    written in its place. Raises BadInputError if nothing answers at the address, or if the store is empty.
     """
     path = build / FILE
     path.parent.mkdir(parents=True, exist_ok=True)
     changes = 0
     try:
         with path.open("w", encoding="utf-8") as file:
-            for change in watch(address):
+            for change in _history(address):
                 file.write(f"{json.dumps(change)}\n")
-                changes += 1
+                changes += change["key"] != ""
     except (GatewayError, ValueError) as error:
         raise BadInputError(
-            str(error), remedy="name the HTTP gateway of an etcd that keeps its history: http://HOST:2379"
+            str(error), remedy="name the HTTP gateway of an etcd: http://HOST:2379"
         ) from error
     if not changes:
         raise BadInputError(f"the store at {address} has no change", remedy="name another store")
     return path
+
+
+def _history(address: str) -> Iterator[dict[str, Any]]:
+    try:
+        yield from watch(address)
+    except ForgottenError:  # it is said before the first change
+        yield from dump(address)
 
 
 def save_topics(address: str, *, build: Path, topics: str = CHANNELS) -> Path:

@@ -73,7 +73,11 @@ def judge_evidence(evidence: Evidence, answers: Sequence[Answer] | None = None) 
     touched = {family for answer in found.answers if answer.events for family in _families(answer.monitor)}
     reasons = {reason for answer in found.answers for reason in answer.left_out}
     for name, gap in {str(gap): gap for gap in found.gaps}.items():
-        if name not in reasons and (gap.lost if gap.family == "log" else gap.family not in touched):
+        if (
+            gap.family != "state"
+            and name not in reasons
+            and (gap.lost if gap.family == "log" else gap.family not in touched)
+        ):
             found.problems.append(
                 (gap.source, f"no verdict rests on its {gap.count} lines that cannot be read")
             )
@@ -181,8 +185,13 @@ def _verdict(answer: Answer, missing: Sequence[Gap], *, instance: str, replay: s
     doubts = [f"{reason} ({count})" for reason, count in answer.unsure.items()]
     families = _families(answer.monitor)
     # What is missing from a log is in `left_out` where it matters.
-    doubts += dict.fromkeys(str(gap) for gap in missing if gap.family in families - {"log"})
-    if answer.broken and not (doubts and answer.monitor == HISTORY_MONITOR and not answer.events):
+    holes = dict.fromkeys(str(gap) for gap in missing if gap.family in families - {"log"})
+    doubts += holes
+    known = _BY_NAME.get(answer.monitor)
+    open_ = bool(doubts) and answer.monitor == HISTORY_MONITOR and not answer.events
+    if holes and known is not None:
+        open_ = any(family(kind) == "etcd" for kind in known.excused_by)
+    if answer.broken and not open_:
         return refuted(
             subject,
             counts={"events": max(1, answer.events), "breaches": answer.broken},
@@ -203,15 +212,24 @@ def _families(monitor: str) -> set[str]:
     if monitor == HISTORY_MONITOR:
         return {"op"}
     known = _BY_NAME.get(monitor)
-    return {family(kind) for kind in known.kinds} if known else {"trace"}
+    if known is None:
+        return {"trace"}
+    return {family(kind) for kind in known.kinds} | ({"state"} if known.of_state else set())
 
 
-_SORTS = {"log": "log", "etcd": "store", "broker": "broker", "op": "clients", "trace": "trace"}
+_SORTS = {
+    "log": "log",
+    "etcd": "store",
+    "state": "store",
+    "broker": "broker",
+    "op": "clients",
+    "trace": "trace",
+}
 
 
 def sorts_of(monitor: str) -> str:
     """The sorts of evidence that a monitor compares, in words."""
-    return " and ".join(sorted(_SORTS[one] for one in _families(monitor)))
+    return " and ".join(sorted({_SORTS[one] for one in _families(monitor)}))
 
 
 def _others(answer: Answer) -> tuple[str, ...]:
@@ -301,5 +319,6 @@ def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
 
     ids = {one.verdict.subject.property_id for one in judged}
     protocols = {name.partition(".")[0] for name in ids}
-    known = {claim.id: claim.description for claim in spec_claims(protocols)} | HISTORY_CLAIMS
+    known = {one.property_id: one.rule for one in MONITORS} | HISTORY_CLAIMS
+    known |= {claim.id: claim.description for claim in spec_claims(protocols)}
     return {name: known[name] for name in sorted(ids) if name in known}

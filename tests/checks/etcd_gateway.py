@@ -3,7 +3,7 @@
 import base64
 import json
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, ClassVar
@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 class _Gateway(BaseHTTPRequestHandler):
     batches: ClassVar[tuple[Mapping[str, Any], ...]] = ()
     revision: ClassVar[int] = 0
+    kvs: ClassVar[tuple[Mapping[str, Any], ...]] = ()
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -21,16 +22,19 @@ class _Gateway(BaseHTTPRequestHandler):
             for batch in self.batches:
                 self.wfile.write(json.dumps({"result": batch}).encode() + b"\n")
         else:
-            self.wfile.write(json.dumps({"header": {"revision": str(self.revision)}}).encode())
+            kept = {"header": {"revision": str(self.revision)}, "kvs": list(self.kvs)}
+            self.wfile.write(json.dumps(kept).encode())
 
     def log_message(self, *_: object) -> None:
         """Say nothing."""
 
 
 @contextmanager
-def gateway(*batches: Mapping[str, Any], revision: int = 0) -> Iterator[str]:
-    """The address of a store whose watch gives these batches."""
-    handler = type("Handler", (_Gateway,), {"batches": batches, "revision": revision})
+def gateway(
+    *batches: Mapping[str, Any], revision: int = 0, kvs: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[str]:
+    """The address of a store whose watch gives these batches, and in which these keys stand."""
+    handler = type("Handler", (_Gateway,), {"batches": batches, "revision": revision, "kvs": kvs})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield f"http://127.0.0.1:{server.server_port}"

@@ -15,6 +15,8 @@ from typing import Any, ClassVar
 
 from tidemark.checks.evidence.table.schema import LARGEST, physical
 
+DUMP = "etcd.snapshot"
+"""Kind of the event that says that a source has the last value of each key only."""
 SHOWN = 5
 """Breaches that are kept in full; the others are counted."""
 
@@ -122,9 +124,11 @@ class Monitor(ABC):
     of the store's events, kind by kind from the last in the alphabet on, then the broker's."""
     one_by_one: ClassVar[bool] = False
     """It judges each event by itself, so that the order of lines does not matter."""
+    of_state: ClassVar[bool] = False
+    """It looks at the last value of each key of the store: a dump is enough."""
     excused_by: ClassVar[tuple[str, ...]] = ()
-    """Kinds of event that justify what would be a breach without them: if a line of a log is missing that may
-    have been one, a breach shows nothing."""
+    """Kinds of event that justify what would be a breach without them: if a line of a log, or a revision of
+    the store, is missing that may have been one, a breach shows nothing."""
 
     def __init_subclass__(cls) -> None:
         if len(getattr(cls, "kinds", ())) == 1 and "needs" not in vars(cls):
@@ -136,6 +140,8 @@ class Monitor(ABC):
     @classmethod
     def lacks(cls, present: Collection[str]) -> list[str]:
         """Kinds of event without which there is nothing to judge; none if there is."""
+        if DUMP in present and not cls.of_state and any(kind.startswith("etcd.") for kind in cls.kinds):
+            return ["etcd.* of a whole history (a dump has only last values)"]
         missing = [kind for kind in cls.needs if kind not in present]
         return missing or ([] if any(kind in present for kind in cls.kinds) else [*cls.kinds])
 

@@ -1,5 +1,6 @@
 """Channel checkpoints: in the store, in log lines, at recovery, and how far they lag."""
 
+import json
 from collections.abc import Iterable
 from typing import Any
 
@@ -185,27 +186,38 @@ class CheckpointLag(Monitor):
     name = "store-checkpoint-lag"
     property_id = "flush.checkpoint_advances"
     rule = f"No checkpoint of a channel in use stays more than {LAG_BOUND:.0f} s behind the saved window."
-    kinds = ("etcd.checkpoint", "etcd.window", "etcd.other")
+    kinds = ("etcd.checkpoint", "etcd.window", "etcd.other", "etcd.collection")
     needs = ("etcd.checkpoint", "etcd.window")
-    columns = ("source", "line", "kind", "channel", "key", "ts", "text")
+    columns = ("source", "line", "kind", "channel", "key", "ts", "text", "value")
+    excused_by = ("etcd.checkpoint", "etcd.other")
+    of_state = True
 
     def __init__(self) -> None:
         super().__init__()
         self.last: dict[str, tuple[int, int, str]] = {}
         self.late: set[str] = set()
+        self.channels: dict[str, list[str]] = {}
+        """Key of a collection -> its channels, none if it is not created."""
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
-        for source, line, kind, channel, key, ts, text in rows:
+        for source, line, kind, channel, key, ts, text, value in rows:
             if kind == "etcd.checkpoint":
                 self.last[channel] = (ts, line, source)
                 self.late.discard(channel)
             elif kind == "etcd.window":
                 self._look(source, line, ts)
+            elif kind == "etcd.collection":
+                self.channels[key] = json.loads(value) if text == "Created" else []
             elif text == "delete" and "/channel-cp/" in key:
                 self.last.pop(key.rpartition("/")[2], None)
+            elif text == "delete" and key in self.channels:
+                self.channels[key] = []
 
     def _look(self, source: str, line: int, now: int) -> None:
+        living = {channel for channels in self.channels.values() for channel in channels}
         for channel, (ts, stored_line, stored_source) in self.last.items():
+            if self.channels and channel not in living:
+                continue
             self.answer.events += 1
             lag = (physical(now) - physical(ts)) / 1000
             if ts < LARGEST and lag > LAG_BOUND and channel not in self.late:

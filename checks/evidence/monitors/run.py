@@ -6,7 +6,15 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tidemark.checks.evidence.monitors import checkpoints, fetches, oracle, segments, sessions, ticks
+from tidemark.checks.evidence.monitors import (
+    catalogues,
+    checkpoints,
+    fetches,
+    oracle,
+    segments,
+    sessions,
+    ticks,
+)
 from tidemark.checks.evidence.monitors.base import Answer, Monitor
 
 MONITORS: tuple[type[Monitor], ...] = (
@@ -38,6 +46,10 @@ MONITORS: tuple[type[Monitor], ...] = (
     sessions.SessionsFinal,
     sessions.OneCoordinator,
     sessions.KnownSessions,
+    catalogues.MarkedChannels,
+    catalogues.RecoveredChannels,
+    catalogues.LeftOver,
+    catalogues.Leases,
 )
 """In the order in which they are shown."""
 

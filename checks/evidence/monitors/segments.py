@@ -239,6 +239,7 @@ class RowsBelowCheckpoint(Monitor):
     rule = "Every row of the broker at or below the stored checkpoint is in a recorded binlog."
     kinds = ("broker.insert", "etcd.checkpoint", "etcd.segment", "etcd.binlog")
     needs = ("broker.insert", "etcd.checkpoint", "etcd.segment")
+    excused_by = ("etcd.binlog", "etcd.segment")
     columns = ("source", "line", "kind", "channel", "key", "segment", "ts", "rows", "text", "value")
 
     def __init__(self) -> None:

@@ -50,6 +50,7 @@ class OneCoordinator(Monitor):
     rule = "No other server takes the root coordinator's session before it was removed."
     kinds = ("etcd.session", "etcd.session_end")
     needs = ("etcd.session",)
+    excused_by = ("etcd.session_end",)
     columns = ("source", "line", "kind", "key", "node")
 
     def __init__(self) -> None:

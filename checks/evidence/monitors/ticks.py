@@ -203,6 +203,7 @@ class TicksIssued(Monitor):
     name = "ticks-issued"
     property_id = "timetick.ticks_were_issued"
     rule = "Ticks up to the message that a checkpoint names are below the window that was saved before it."
+    excused_by = ("etcd.window",)
     kinds = ("etcd.window", "etcd.checkpoint", "broker.tick")
     needs = kinds
     columns = ("source", "line", "kind", "channel", "ts", "msg_id")

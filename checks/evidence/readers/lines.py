@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from tidemark.checks.evidence.readers.broker import broker_row
 from tidemark.checks.evidence.readers.client import op_batch, op_row
-from tidemark.checks.evidence.readers.etcd import etcd_row
+from tidemark.checks.evidence.readers.etcd import dumped, etcd_row
 from tidemark.checks.evidence.readers.log import Lines
 from tidemark.checks.evidence.table.schema import Row, clamp
 
@@ -95,6 +95,8 @@ def trace_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
 
 
 _HEAD_BYTES = 400
+_DAMAGED = (ValueError, KeyError, TypeError, AttributeError)
+"""What a line that is not as it should be raises."""
 
 Reader = Callable[[str, int, Mapping[str, Any], str], Row]
 
@@ -114,7 +116,14 @@ def kind_of(entry: object) -> str | None:
     kind = entry.get("kind")
     if isinstance(kind, str) and kind in READERS:
         return kind
+    if is_dump(entry) or (kind is None and {"rev", "key", "value"} <= entry.keys()):
+        return "etcd"
     return "trace" if kind is None and {"n", "s"} <= entry.keys() else None
+
+
+def is_dump(entry: Mapping[str, Any]) -> bool:
+    """Are these all keys of an etcd, in one object?"""
+    return isinstance(entry.get("kvs"), list) and "kind" not in entry
 
 
 class JsonReader:
@@ -141,29 +150,38 @@ class JsonReader:
     def block(self, data: bytes) -> Iterator[Row]:
         """The events of some whole lines."""
         for raw in data.split(b"\n"):
-            row = self._read(raw) if raw and not raw.isspace() else None
-            if row is not None:
-                yield row
+            if raw and not raw.isspace():
+                yield from self._read(raw)
             self._line += 1
 
     def end(self) -> Iterator[Row]:
         """Nothing is left open."""
         return iter(())
 
-    def _read(self, raw: bytes) -> Row | None:
-        counts = self.counts
-        counts.lines += 1
+    def _read(self, raw: bytes) -> Iterator[Row]:
+        self.counts.lines += 1
         try:
             text = raw.decode()
             entry = json.loads(text)
-            row = _reader(entry)(self.source, self._line, entry, text)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            counts.damage(self._line)
-            if len(self.problems) < 3:
-                self.problems.append(f"line {self._line}: {_short(error)}")
+            reader = _reader(entry)
+            parts = dumped(entry) if is_dump(entry) else iter((entry,))
+            yield from (row for one in parts if (row := self._made(reader, one, text)))
+        except _DAMAGED as error:
+            self._damage(error)
+
+    def _made(self, reader: Reader, entry: Mapping[str, Any], text: str) -> Row | None:
+        try:
+            row = reader(self.source, self._line, entry, text)
+        except _DAMAGED as error:
+            self._damage(error)
             return None
-        counts.entries += 1
+        self.counts.entries += 1
         return row
+
+    def _damage(self, error: Exception) -> None:
+        self.counts.damage(self._line)
+        if len(self.problems) < 3:
+            self.problems.append(f"line {self._line}: {_short(error)}")
 
 
 def _reader(entry: object) -> Reader:

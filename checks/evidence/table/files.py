@@ -53,6 +53,8 @@ _FORMAT = (
     '{"kind":"op","v":1,"client":"w1","process":"p0","seq":0,"op":"insert","collection":"c","start":1,"end":2,'
     '"outcome":"ok","keys":[[1,10]]}'
 )
+_DUMP = re.compile(rb'\s*\{\s*"header"\s*:\s*\{[^{}]*\}\s*,\s*"kvs"\s*:\s*\[')
+"""How a dump of etcd begins, in one long line."""
 _NESTED = 3
 """An archive may lie in so many others."""
 
@@ -167,7 +169,7 @@ def recognise(path: Path, *, name: str) -> Source:
         return replace(plain, problem="the file is empty")
     if is_tar(head):
         return replace(plain, sort=Sort.ARCHIVE)
-    if is_document(head) and START.search(head):
+    if is_document(head) and (START.search(head) or (b'"kvs"' in head and head.count(b"\n") > 1)):
         return replace(plain, sort=Sort.DOCUMENT)
     header = csv_header(head.split(b"\n", 2)[:2])
     sort, problem = _sort(head, header, whole=plain.size <= len(head) or bool(plain.packed))
@@ -230,6 +232,8 @@ def _json_sort(lines: Sequence[bytes], head: bytes, *, whole: bool) -> tuple[Sor
         document = json.loads(head) if whole else None
     except ValueError:
         document = None
+    if not whole and _DUMP.match(head):
+        return Sort.LINES, ""
     if b'"states"' in head and (document is None or (isinstance(document, dict) and "states" in document)):
         return Sort.ITF, ""
     if isinstance(document, dict):

@@ -55,6 +55,13 @@ KINDS: dict[str, str] = {
     "etcd.session_end": "a session is removed: key",
     "etcd.ddl": "a schema change: key, ts",
     "etcd.watch": "a channel's owner: channel, node",
+    "etcd.collection": "the root coordinator's record of a collection: text = state, ts = its creation, "
+    "value = its channels",
+    "etcd.mark": "the data coordinator's mark of a channel: channel, text = non-removed or removed",
+    "etcd.vchannel": "a channel that a streaming node recovers: channel, text = state, ts = its last change",
+    "etcd.consumed": "where recovery of a log begins: channel, ts",
+    "etcd.pchannel": "to which streaming node a log is given: channel, node, seq = term, text = state",
+    "etcd.snapshot": "the end of a dump: line = its revision, rows = keys",
     "etcd.other": "anything else: key",
     # broker
     "broker.tick": "a time tick: channel, msg_id, ts, node = source",

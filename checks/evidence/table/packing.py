@@ -27,7 +27,7 @@ BROKEN = (OSError, EOFError, lzma.LZMAError, zlib.error, tarfile.TarError, zipfi
 """What the content of a damaged file raises."""
 
 ZIP = "zip"
-_DOCUMENT = re.compile(rb'\s*(?:\[\s*[{\["]|\{\s*"(?:status|data|streams|results?|hits)"\s*:)')
+_DOCUMENT = re.compile(rb'\s*(?:\[\s*[{\["]|\{\s*"(?:status|data|streams|results?|hits|header|kvs)"\s*:)')
 
 _MAGIC = {
     b"\x1f\x8b": "gz",
@@ -117,7 +117,9 @@ def spread(path: Path, packed: str, folder: Path) -> str:
 
 def _objects(value: object) -> Iterator[dict[str, object]]:
     """The objects that have a line each; a stream of Loki has many lines for one set of labels."""
-    if isinstance(value, dict) and isinstance(value.get("values"), list):
+    if isinstance(value, dict) and isinstance(value.get("kvs"), list):
+        yield value
+    elif isinstance(value, dict) and isinstance(value.get("values"), list):
         yield from ({**value, "values": None, "line": text} for _, text, *_ in value["values"])
     elif isinstance(value, dict) and any(isinstance(value.get(name), str) for name in TEXTS):
         yield value

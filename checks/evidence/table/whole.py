@@ -8,6 +8,7 @@ from itertools import pairwise
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tidemark.checks.evidence.monitors.base import DUMP
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import Sort
 from tidemark.checks.evidence.table.read import Account
@@ -15,6 +16,8 @@ from tidemark.checks.evidence.table.read import Account
 _VERSION = re.compile(r"v?(\d+)\.(\d+)")
 _KNOWN = {*((2, minor) for minor in range(2, 7)), (3, 0), (3, 1)}
 _PREFIX = re.compile(r"^(.+?)-rootcoord-dml")
+_FIRST = 2
+"""Revision of the first change of an etcd."""
 _KAFKA = 1 << 40
 """Offsets of Kafka count from 0 without gaps; ids of RocksMQ are larger than this, and have gaps."""
 
@@ -24,7 +27,7 @@ class Gap:
     """Something that is missing."""
 
     family: str
-    """Which events suffer: ``log``, ``etcd``, ``broker``, ``op``, ``trace``."""
+    """Which events suffer: ``log``, ``etcd``, ``broker``, ``op``, ``trace``; ``state``: how etcd ends."""
     source: str
     after: int
     """Line, revision or message after which it is missing."""
@@ -75,11 +78,23 @@ def _families(events: Events, account: Account) -> list[str]:
 
 def _revisions(events: Events) -> list[Gap]:
     """Every revision of the store has a change, so that none is left out of a whole history."""
-    numbers = sorted(int(str(line)) for (line,) in events.distinct("line", family="etcd"))
+    histories = _of_histories(events)
+    numbers = sorted(int(str(line)) for (line,) in events.distinct("line", family="etcd", where=histories))
     if not numbers:
         return []
-    ((source,), *_) = events.distinct("source", family="etcd")
-    return _missing(numbers, "etcd", str(source), "revisions missing")
+    ((source,), *_) = events.distinct("source", family="etcd", where=histories)
+    found = _missing(numbers, "etcd", str(source), "revisions missing")
+    if numbers[0] > _FIRST:
+        found.append(
+            Gap("state", str(source), 0, numbers[0] - _FIRST, "revisions before the first one missing")
+        )
+    return found
+
+
+def _of_histories(events: Events) -> pc.Expression:
+    """Chooses the events of sources that are no dumps."""
+    dumps = [source for (source,) in events.distinct("source", kinds=(DUMP,))]
+    return ~pc.field("source").isin(pa.array(dumps, pa.string()))
 
 
 def _offsets(events: Events) -> list[Gap]:
@@ -151,10 +166,11 @@ def mixed(events: Events) -> list[str]:
 
 def _two_histories(events: Events) -> list[str]:
     """A revision has the same changes in every history of one store."""
-    if len(events.distinct("source", family="etcd")) < 2:
+    histories = _of_histories(events)
+    if len(events.distinct("source", family="etcd", where=histories)) < 2:
         return []
     by: dict[int, dict[str, set[str]]] = {}
-    mine = events.table("source", "line", "key", family="etcd")
+    mine = events.table("source", "line", "key", family="etcd", where=histories)
     for source, revision, key in zip(*(column.to_pylist() for column in mine.columns), strict=True):
         by.setdefault(revision, {}).setdefault(source, set()).add(key)
     for revision, sources in sorted(by.items()):

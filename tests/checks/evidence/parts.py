@@ -118,8 +118,8 @@ def checkpoint(rev: int, at: int, place: int = 0, channel: str = SHARD) -> dict[
     return change(rev, f"meta/datacoord-meta/channel-cp/{channel}", value)
 
 
-def segment(rev: int, number: int, state: int, rows: int, at: int) -> dict[str, Any]:
-    value = proto((1, number), (4, SHARD.encode()), (5, rows), (6, state), (10, proto((4, at))))
+def segment(rev: int, number: int, state: int, rows: int, at: int, channel: str = SHARD) -> dict[str, Any]:
+    value = proto((1, number), (4, channel.encode()), (5, rows), (6, state), (10, proto((4, at))))
     return change(rev, f"meta/datacoord-meta/s/100/101/{number}", value)
 
 
@@ -131,6 +131,36 @@ def binlog(rev: int, number: int, rows: int, *files: int, field: int = 100) -> d
 def session(rev: int, name: str, node: int, op: str = "put", version: str = "2.3.5") -> dict[str, Any]:
     value = json.dumps({"ServerID": node, "Version": version}).encode() if op == "put" else b""
     return change(rev, f"meta/session/{name}", value, op=op, lease=7)
+
+
+def collection(rev: int, number: int, *channels: str, at: int, state: int = 0) -> dict[str, Any]:
+    names = [(7, channel.encode()) for channel in channels]
+    value = proto((1, number), (3, at), *names, (13, state))
+    return change(rev, f"meta/root-coord/database/collection-info/1/{number}", value)
+
+
+def mark(rev: int, channel: str = SHARD, text: str = "non-removed") -> dict[str, Any]:
+    return change(rev, f"meta/datacoord-meta/channel-removal/{channel}", text.encode())
+
+
+def recovered(rev: int, channel: str = SHARD, state: int = 1, at: int = 0) -> dict[str, Any]:
+    key = f"meta/streamingnode-meta/wal/{CHANNEL}/vchannel/{channel}"
+    return change(rev, key, proto((1, channel.encode()), (2, state), (4, at)))
+
+
+def consumed(rev: int, at: int) -> dict[str, Any]:
+    return change(rev, f"meta/streamingnode-meta/wal/{CHANNEL}/consume-checkpoint", proto((2, at)))
+
+
+def dump(rev: int, *changes: dict[str, Any]) -> dict[str, Any]:
+    """The last value of each key, as `etcdctl get --prefix "" -w json` prints it."""
+    last = {one["key"]: one for one in changes if one["op"] == "put"}
+    kvs = [
+        {"key": base64.b64encode(key.encode()).decode(), "create_revision": 1, "mod_revision": one["rev"],
+         "version": 1, "value": one["value"], "lease": one["lease"]}
+        for key, one in last.items()
+    ]  # fmt: skip
+    return {"header": {"cluster_id": 1, "revision": rev}, "kvs": kvs, "count": len(kvs)}
 
 
 def op(seq: int, what: str, start: int, **rest: Any) -> dict[str, Any]:
@@ -177,8 +207,14 @@ def sound(folder: Path) -> Path:
     lines = [start, buffer(100, 7), fetched(120, 7, ts(110, 3)), stored(900, ts(800)), buffer(950, 8)]
     lines += [flushed(960, 7), fetched(1000, 8, ts(990, 1))]
     write(folder / "logs" / "standalone.log", lines)
-    store = [session(2, "rootcoord", 1), window(3, 3000), segment(4, 7, 2, 0, 0), binlog(5, 7, 3, 41)]
-    store += [segment(5, 7, 4, 3, ts(500)), checkpoint(6, ts(800), 4), window(7, 6000)]
+    store = [session(2, "rootcoord", 1), mark(2), collection(2, 100, SHARD, at=ts(50)), window(3, 3000)]
+    store += [
+        segment(4, 7, 2, 0, 0),
+        binlog(5, 7, 3, 41),
+        segment(5, 7, 4, 3, ts(500)),
+        checkpoint(6, ts(800), 4),
+        window(7, 6000),
+    ]
     write(folder / "etcd.ndjson", store)
     log = [message(0, "tick", ts(100)), message(1, "insert", ts(110, 3), rows=3, segment=7, shard=SHARD)]
     log += [message(2, "tick", ts(500)), message(3, "tick", ts(500)), message(4, "tick", ts(800))]

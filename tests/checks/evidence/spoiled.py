@@ -262,6 +262,7 @@ def cluster(seed: int, step: int) -> Run:
     run = Run(Random(seed), step, log(seed, step=step))
     random = run.random
     run.put(lambda rev: parts.session(rev, "rootcoord", 1), lambda rev: parts.window(rev, 3000))
+    run.put(parts.mark, lambda rev: parts.collection(rev, 100, parts.SHARD, at=ts(50)))
     for round_ in range(random.randint(2, 6)):
         at = ts(run.wait(), 1)
         fresh = [[100 * round_, 100 * round_ + random.randint(0, 9)]]
