@@ -527,7 +527,9 @@ def _usage(error: Exception) -> int:
         return ExitCode.BAD_INPUT.value
     text += _given(error, text)
     command = context.command_path if context is not None else "tidemark"
-    return _fail(text, remedy=f"see  {command} --help", code=ExitCode.BAD_INPUT)
+    manifest = next((word for word in WORDS.get() if word.endswith(".toml") and f"({word})" in text), "")
+    remedy = f"write  --manifest {manifest}" if manifest else f"see  {command} --help"
+    return _fail(text, remedy=remedy, code=ExitCode.BAD_INPUT)
 
 
 def _given(error: Exception, text: str) -> str:

@@ -132,7 +132,11 @@ WORDS: ContextVar[tuple[str, ...]] = ContextVar("words", default=())
 
 
 def named(only: str) -> tuple[str, ...]:
-    """The pattern that an argument gives, if it gives one."""
+    """The pattern that an argument gives, if it gives one. Raises BadInputError for a file."""
+    if only.endswith((".py", ".toml")):
+        stem = Path(only).stem
+        remedy = f"write  {stem}:CLASS" if only.endswith(".py") else f"write  --manifest {only}"
+        raise BadInputError(f"{only!r} is a file, and no entry of a manifest", remedy=remedy)
     return (only,) if only else ()
 
 

@@ -85,4 +85,5 @@ def _again(one: LastFailure, manifests: Sequence[Manifest]) -> tuple[bool, int]:
     from tidemark.checks.interleave.again import replay_token
 
     found = replay_token(one.token, manifests)
-    return found.violation is not None, len(found.shown.steps)
+    still = found.violation is not None and found.violation.claim == one.claim
+    return still, len(found.shown.steps)

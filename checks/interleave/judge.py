@@ -304,6 +304,7 @@ class _Verdicts:
         if loop_start is not None:
             return self._endless(claim, found, counterexample_of(witness(program, found.token)), loop_start)
         short = shrink(program, found, attempts=SHRINKING)
+        before, after = short.before[0], len(short.found.picks)
         seen = witness(program, short.found.token)
         return refuted(
             self.context.subject(self.entry, NAME, claim),
@@ -313,10 +314,7 @@ class _Verdicts:
             reason=short.found.violation.message,
             bounds=self.result.bounds,
             seconds=self.result.seconds,
-            notes=(
-                f"shrunk from {short.before[0]} to {len(short.found.picks)} steps",
-                *self.result.reasons,
-            ),
+            notes=(*[f"shrunk from {before} to {after} steps"] * (after < before), *self.result.reasons),
         )
 
     def _endless(self, claim: str, found: Found, shown: Counterexample, loop_start: int) -> Verdict:

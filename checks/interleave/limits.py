@@ -33,9 +33,9 @@ class ExecutionLimits:
     def __post_init__(self) -> None:
         for name in ("steps", "cut", "total", "executions", "seconds"):
             value = getattr(self, name)
-            if value is not None and value <= 0:
+            if value is not None and not (isinstance(value, int | float) and value > 0):
                 raise BadInputError(
-                    f"the limit of {name} is {value}", remedy="give a positive number, or leave it out"
+                    f"the limit of {name} is {value!r}", remedy="give a positive number, or leave it out"
                 )
 
 

@@ -73,10 +73,11 @@ def plan(
     Raises BadInputError if nothing is left, or nothing of one pattern: a run over nothing must not be green.
     """
     assert not isinstance(only, str)  # its letters would be patterns
-    known = [task for task in all_tasks(manifests) if judge is None or task.judge == judge]
+    every = list(all_tasks(manifests))
+    known = [task for task in every if judge is None or task.judge == judge]
     due = [task for task in known if tier is Tier.FULL or task.entry.tier is Tier.FAST]
     if only:
-        chosen = set[str]().union(*(_named(pattern, known, due) for pattern in only))
+        chosen = set[str]().union(*(_named(pattern, known, due, every) for pattern in only))
         return [task for task in due if task.name in chosen]
     if not due:
         what = f"the judge {judge!r}" if judge else f"the tier {tier.value!r}"
@@ -84,7 +85,7 @@ def plan(
     return due
 
 
-def _named(pattern: str, known: Sequence[Task], due: Sequence[Task]) -> set[str]:
+def _named(pattern: str, known: Sequence[Task], due: Sequence[Task], every: Sequence[Task]) -> set[str]:
     """The names of the tasks that match and are ``due``. Raises BadInputError if there is none."""
     if not pattern.strip():
         raise BadInputError("--only is empty", remedy="name checks, or leave the option out")
@@ -96,6 +97,12 @@ def _named(pattern: str, known: Sequence[Task], due: Sequence[Task]) -> set[str]
     if matching:
         raise BadInputError(
             f"{pattern!r} matches only checks of the tier 'full'", remedy="add --tier full to run them"
+        )
+    others = [task.name for task in every if task.entry.name == pattern]
+    if others:
+        raise BadInputError(
+            f"this judge has nothing to do with {pattern!r}",
+            remedy=f"run  tidemark verify --only {others[0]} , or name the judge in the entry's `engines`",
         )
     names = [task.name for task in known]
     raise BadInputError(

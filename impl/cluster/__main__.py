@@ -10,6 +10,7 @@ process of its own over the files of a cluster.
 
 import argparse
 import asyncio
+import importlib.util
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -61,6 +62,8 @@ def main(arguments: Sequence[str]) -> int:
         help="serve, oracle: etcd for sessions or the window (default: a file in --dir)",
     )
     given = parser.parse_args(arguments)
+    if importlib.util.find_spec("pyarrow") is None:
+        parser.error("pyarrow is not installed: a cluster needs the part `impl` of tidemark, tidemark[impl]")
     settings = {name: value for name in (*SIZES, "etcd") if (value := getattr(given, name)) is not None}
     if given.command in SERVED:
         if given.dir is None:

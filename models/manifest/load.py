@@ -352,6 +352,8 @@ def _problem(data: dict[str, object], error: ErrorDetails) -> tuple[str, str]:
     if error["type"] == "string_pattern_mismatch":
         remedy = f"write it in small letters, digits and hyphens ({error['ctx']['pattern']})"
         return f"{where} = {error.get('input')!r} is no name", remedy
+    if error["type"] == "tuple_type":
+        return f"{where} = {error.get('input')!r} is no list", "put it into brackets: [...]"
     if error["type"] == "too_short":
         return f"{where} is empty", f"name at least one in {key!r}, or leave the key out"
     return f"{where} = {error.get('input')!r}: {error['msg']}", "correct this value"

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import Field, PrivateAttr, StrictInt, model_validator
 
 from tidemark.models.manifest.pins import Pin
 from tidemark.models.manifest.reduction import ON_SPARK, Reduction
@@ -101,7 +101,7 @@ class InstanceEntry(VariantEntry):
 
     section: Literal["instance"] = "instance"
     engines: tuple[SearchEngine, ...] = Field(min_length=1)
-    bounds: dict[str, int | tuple[int, int]]
+    bounds: dict[str, StrictInt | tuple[StrictInt, StrictInt]]
     """Bound per sort or number type, for example ``Segment = 2`` (two of them), ``Position = 4`` (0..4)."""
     symmetry: tuple[str, ...] = ()
     """Opaque sorts whose permutations are identified. Refused together with liveness properties."""
@@ -198,7 +198,7 @@ class ConformEntry(Entry):
     """Witnesses and actions, each with the least share of the walks that must have it."""
     instance: Name | None = None
     """The instance that gives protocol, bounds and constants."""
-    bounds: dict[str, int | tuple[int, int]] = Field(default_factory=dict)
+    bounds: dict[str, StrictInt | tuple[StrictInt, StrictInt]] = Field(default_factory=dict)
     """Bounds to be used in place of the instance's: examples may go where a search would take too long."""
     constants: dict[str, Any] = Field(default_factory=dict)
     """Likewise constants."""

@@ -14,7 +14,7 @@ from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.manifest.folders import ROOT_FILE
 from tidemark.models.manifest.load import manifest_files
 from tidemark.models.manifest.strict import Strict
-from tidemark.models.rooms import INSTALL_PROTOCOLS
+from tidemark.models.rooms import INSTALL_PROTOCOLS, ROOT
 
 SUITE = Path("suite")
 """Given in place of a file: the manifests of the suite's own protocols."""
@@ -25,6 +25,10 @@ class Project(Strict):
 
     manifests: tuple[str, ...] = ()
     """Manifest files, or patterns such as ``specs/*.toml``: what is judged if no ``--manifest`` is given."""
+
+
+_OF_A_COPY = Path("spec", "language", "protocol.py")
+"""What every copy of Tidemark has, a clone or an installed package."""
 
 
 def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
@@ -44,7 +48,16 @@ def chosen_manifests(given: Sequence[Path] = ()) -> tuple[Path, ...]:
             + f";  --manifest {SUITE}  judges Tidemark's own protocols"
             * bool(manifest_files()),
         )
-    return tuple({path.resolve(): path for path in reversed(found)}.values())[::-1]
+    chosen = {path.resolve(): path for path in reversed(found)}
+    for path in chosen:
+        copy = next((one for one in path.parents if (one / _OF_A_COPY).is_file()), ROOT)
+        if copy != ROOT:
+            raise ManifestError(
+                f"it belongs to another copy of Tidemark; protocols and code would be read from {ROOT}",
+                file=path,
+                remedy=f"run  make verify  in {copy}, or {copy}/.venv/bin/tidemark",
+            )
+    return tuple(chosen.values())[::-1]
 
 
 def project_manifests(folder: Path) -> tuple[Path, ...]:

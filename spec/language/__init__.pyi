@@ -76,7 +76,7 @@ __all__ = [
     "when",
 ]
 
-Bool: TypeAlias = bool
+Bool: TypeAlias = int  # so that `~` of a condition, an int for a checker, is one
 Nat: TypeAlias = int
 Int: TypeAlias = int
 
@@ -100,7 +100,7 @@ class Map(Generic[*_Keys, _V]):
     @overload
     def __setitem__(self: Map[_A, _V], key: _A, value: _V) -> None: ...
 
-Set: TypeAlias = Map[*_Keys, bool]
+Set: TypeAlias = Map[*_Keys, int]
 
 @overload
 def action(function: _F) -> _F: ...

@@ -1,5 +1,6 @@
 """Errors of the specification language: each names the place in the text, the value and the remedy."""
 
+import difflib
 import importlib
 import linecache
 import os
@@ -38,6 +39,7 @@ class SpecError(Exception):
         return f"{self.place}: {self.problem}" if self.place else self.problem
 
 
+_QUOTED = re.compile(r"'([\w.]+)'")
 _BARE = re.compile(
     r"(invariant|transition_invariant|leads_to|reachable|lemma)\(\) takes 0 positional arguments but 1 "
 )
@@ -50,10 +52,26 @@ class AuthorError(SpecError):
     def __init__(self, error: Exception, *, place: str, doing: str) -> None:
         text = error.msg if isinstance(error, SyntaxError) else str(error)
         problem = f"{doing}: {type(error).__name__}: {text}".rstrip(": ")
-        bare = _BARE.match(text)
-        remedy = f"Write  @{bare[1]}()  or  @{bare[1]}(source=...)" if bare else "Correct this line"
-        super().__init__(problem, remedy=remedy, place=place)
+        super().__init__(problem, remedy=_remedy(error, text), place=place)
         self.excerpt = _excerpt_in(error)
+
+
+def _remedy(error: Exception, text: str) -> str:
+    if bare := _BARE.match(text):
+        return f"Write  @{bare[1]}()  or  @{bare[1]}(source=...)"
+    if "'SortType' object is not iterable" in text:
+        return "Write  forall(s.Node, lambda node: ...)  for a condition,  each  for an update"
+    if isinstance(error, NameError | ImportError):
+        from tidemark.spec import language  # not at the top: the language raises these errors
+
+        known = (*language.__all__, language.__name__)
+        wanted = _QUOTED.findall(text)
+        near = [word for name in wanted for word in difflib.get_close_matches(name, known, n=1, cutoff=0.7)]
+        if near:
+            return f"Did you mean {near[0]!r}?"
+        if any(name in known for name in wanted):
+            return f"Write  from {language.__name__} import {wanted[0]}"
+    return "Correct this line"
 
 
 def place_in(error: BaseException) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -36,6 +37,11 @@ def load_reference(reference: str, *, what: str) -> Any:
     if not (module and separator and path):
         raise ReferenceNotFoundError(
             f"no {what} {reference!r} (there is no colon between two names)", remedy="Write module:name"
+        )
+    if module.endswith(".py") or "/" in module:
+        raise ReferenceNotFoundError(
+            f"no {what} {reference!r} ({module!r} is a path, and no module)",
+            remedy=f"Write  {Path(module).stem}:{path}  in the folder of the file",
         )
     remedy = "Correct the module or the name in module:name"
     found: Any = _imported(module, problem=f"no {what} {reference!r}", remedy=remedy)

@@ -279,7 +279,7 @@ def boolean(value: Liftable) -> Expr:
     if not isinstance(expr.type, BoolType):
         raise SpecError(
             f"a {expr.type} where a condition is expected",
-            remedy="& | ~ bind tighter than comparisons: put brackets round each comparison",
+            remedy="Compare it; & | ~ bind tighter than comparisons: put brackets round each comparison",
         )
     return expr
 

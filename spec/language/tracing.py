@@ -501,8 +501,11 @@ class _Tracer:
 def _parameter_problem(param: inspect.Parameter, kind: Type | None) -> str:
     if param.kind in (param.VAR_POSITIONAL, param.VAR_KEYWORD) or param.default is not param.empty:
         return "that a step cannot choose (a default, or * arguments)"
-    if kind is None:
+    if kind is None and param.annotation is param.empty:
         return "without a type"
+    if kind is None:
+        given = getattr(param.annotation, "__name__", param.annotation)
+        return f"of the type {given}, which is none of the protocol's"
     if isinstance(kind, MapType):
         return f"of the type {kind}"
     if _BOUND_NAME.match(param.name):

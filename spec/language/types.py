@@ -129,6 +129,11 @@ class Map:
         if len(items) < 2:
             raise SpecError("a map needs keys and a value", remedy="Write Map[Key, Value] or Set[Key]")
         for item in items:
+            if any(item is kind for kind in NAMED):
+                raise SpecError(
+                    f"{item.__name__} has no name here: the class is no protocol",
+                    remedy="Derive the class from Protocol",
+                )
             if not isinstance(item, cls._scalar):
                 raise SpecError(
                     f"{item!r} cannot be a key or a value of a map",

@@ -51,7 +51,8 @@ def _effect(timer: LaneTimer, lane: Lane) -> str:
         return f"calls {callback.__name__} of {where(owner) if not owner.done() else owner.get_name()}"
     arguments = timer._args or ()  # noqa: SLF001
     for task in lane.pending_tasks():
-        if getattr(task, "_fut_waiter", None) in arguments:
+        waiter = getattr(task, "_fut_waiter", None)  # None where the task only yields, as in sleep(0)
+        if waiter is not None and waiter in arguments:
             return f"wakes {where(task)}"
     return f"calls {getattr(callback, '__qualname__', type(callback).__name__)}"
 

@@ -214,6 +214,9 @@ def _plans(manifests: Sequence[Manifest], name: str) -> Iterator[Plan]:
     }
     if not whole:
         known = [entry.name for one in manifests for entry in one.implementation]
+        if not known:
+            remedy = "write [implementation.NAME] with the files (docs/mutation.md)"
+            raise BadInputError("no manifest here has mutants of an implementation", remedy=remedy)
         raise BadInputError(f"there are no mutants {name!r}", remedy=known_names(name, known))
     print(about((manifest, name) for name, (_, manifest) in whole.items()))
     for entry, manifest in whole.values():

@@ -138,7 +138,8 @@ def _shown(finding: Finding, judged: list[Judgement]) -> ShownFinding:
         )
         for one in judged
     )
-    links = tuple(entry.link for entry in repository_catalogue().resolve(finding.source))
+    # An installed package has no page of the sources.
+    links = tuple(entry.link for entry in repository_catalogue().known(finding.source))
     return ShownFinding(
         title=finding.title,
         source=SourceNote(text=finding.source, links=links),

@@ -12,8 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
-from py4j.protocol import Py4JError
-from pyspark.errors import PySparkException
 
 from tidemark.checks.spark.search.rounds import Packet, Plan, absorb, expand
 from tidemark.checks.spark.search.search_kernel import judge_states, kernel_of, task_done
@@ -91,7 +89,7 @@ class OnSpark:
         def load() -> None:
             places = self._context.parallelize(range(self.cores), self.cores)
             # A worker that cannot do it says so, with its reason, in the first round.
-            with suppress(PySparkException, Py4JError), named(self._context, f"{instance.name}: warm up"):
+            with suppress(Exception), named(self._context, f"{instance.name}: warm up"):
                 places.mapPartitions(partial(_load, instance, factory)).partitionBy(self.cores, int).count()
 
         thread = threading.Thread(target=load, daemon=True, name="warm-up")

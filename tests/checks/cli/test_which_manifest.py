@@ -210,6 +210,15 @@ def test_the_suite_is_a_project_like_another(tmp_path, monkeypatch):
         chosen_manifests()
 
 
+def test_a_manifest_of_another_copy_is_refused(tmp_path):
+    """What it names would be read from this copy: a change there would be judged green unseen."""
+    (tmp_path / "spec" / "language").mkdir(parents=True)
+    (tmp_path / "spec" / "language" / "protocol.py").touch()
+    (tmp_path / "models").mkdir()
+    with pytest.raises(ManifestError, match="belongs to another copy of Tidemark"):
+        chosen_manifests([tmp_path / "models" / "manifest.toml"])
+
+
 def test_of_many_manifests_the_first_line_has_the_number(tmp_path, monkeypatch, capsys):
     for number in range(5):
         folder_with(tmp_path, manifest=WHOLE.replace("tiny", f"tiny-{number}"))

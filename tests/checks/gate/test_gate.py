@@ -353,6 +353,7 @@ class TestPlan:
             (Tier.FAST, {"only": ["explore/two-lumps"]}, "did you mean 'explore/two-lamps'"),
             (Tier.FAST, {"only": ["explore/careless"]}, "--tier full"),
             (Tier.FAST, {"judge": "distribute"}, "nothing to do"),
+            (Tier.FULL, {"judge": "prove", "only": ["two-lamps"]}, "verify --only explore/two-lamps"),
         ],
     )
     def test_a_choice_without_a_check_is_an_error(self, tier, options, words):

@@ -7,6 +7,7 @@ import re
 import subprocess
 import threading
 from functools import partial
+from typing import Any
 
 import pytest
 
@@ -87,6 +88,34 @@ def test_what_no_loop_does_is_found_in_the_free_order_only_and_labelled():
     assert free.status is Status.REFUTED
     assert "as no asyncio loop runs" in free.first().violation.message
     assert "relaxed order" in free.bounds
+
+
+def test_a_timer_wakes_the_task_that_waits_for_it() -> None:
+    """And not one that only yields, which waits for nothing."""
+
+    async def fails() -> None:
+        done: list[int] = []
+
+        async def yields() -> None:
+            for number in range(5):
+                await asyncio.sleep(0)
+                done.append(number)
+
+        async def sleeps() -> None:
+            await asyncio.sleep(1)
+            assert len(done) == 5
+
+        await asyncio.gather(yields(), sleeps())
+
+    with pytest.raises(OrderError) as caught:
+        require_every_order(fails)
+    assert "due at 1 s, wakes main/task3" in str(caught.value)
+
+
+@pytest.mark.parametrize("given", ["3", 0, -1])
+def test_a_limit_that_is_no_positive_number_is_named(given: Any) -> None:
+    with pytest.raises(BadInputError, match=f"the limit of seconds is {given!r}"):
+        ExecutionLimits(seconds=given)
 
 
 async def timers(*delays: float) -> tuple[float, ...]:

@@ -1,15 +1,20 @@
 """``tidemark step``: each command, in an instance and along a counterexample, from a script."""
 
 import io
+import json
 import shlex
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from tests.checks.report.handover import CLAIM, STEPS, run
 from tidemark.checks.cli.app import run as tidemark
 from tidemark.checks.explore.replay import parse_token, run_of
+from tidemark.checks.gate import last
+from tidemark.checks.interleave import again
 from tidemark.checks.verdicts.exit_codes import ExitCode
+from tidemark.models.simulation.execution import Violation
 
 MANIFEST = f"""
 name = "handover"
@@ -164,6 +169,17 @@ def test_what_cannot_be_done_is_said_with_a_remedy(command, message, walk):
 def test_the_token_of_an_implementation_is_refused(capsys):
     assert tidemark(["step", "tm1-abc"]) == ExitCode.BAD_INPUT
     assert "tidemark replay" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("claim", "word"), [("a.b", "still"), ("execution", "no longer")])
+def test_an_order_that_breaks_another_claim_is_not_the_failure(claim, word, tmp_path, monkeypatch):
+    found = SimpleNamespace(violation=Violation("property", "a.b: no"), shown=SimpleNamespace(steps=[1, 2]))
+    monkeypatch.setattr(again, "replay_token", lambda *_of: found)
+    kept = json.dumps([last.LastFailure("interleave/x", claim, "token")])
+    (tmp_path / last.FILE).write_text(kept, encoding="utf-8")
+    task = SimpleNamespace(name="interleave/x", manifest=SimpleNamespace(name="a"))
+    (line,) = last.replayed(tmp_path, [task])
+    assert f"{claim} is {word} refuted" in line
 
 
 def test_the_last_failure_is_replayed_first(tmp_path, capsys):

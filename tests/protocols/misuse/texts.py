@@ -45,7 +45,7 @@ leads_to: return s.done
 action(s, node): s.done = True
 -> the parameter 'node' without a type | Annotate it
 action(s, node: int): s.done = True
--> the parameter 'node' without a type | Annotate it
+-> the parameter 'node' of the type int, which is none of the protocol's | Annotate it
 action(s, keys: Map[Place, Bool]): s.done = True
 -> the parameter 'keys' of the type Map[Place, Bool] | Annotate it
 action(s, place: Place=0): s.done = True
@@ -188,6 +188,10 @@ invariant: return ite(s.done, "sealed", "flushed") == "sealed"
 -> two values whose type is not known | Compare with a state variable
 invariant: return any_of(ite(s.done, "sealed", s.done))
 -> the name 'sealed' where a Bool is expected | members of an Enum
+invariant: return foral(s.Node, lambda n: s.done)
+-> name 'foral' is not defined | Did you mean 'forall'?
+invariant: return any_of(*(s.phase[n] == "sealed" for n in s.Node))
+-> not iterable | forall(s.Node
 """
 OF_A_CLASS = """
 Protocol: Place = Nat()
@@ -224,6 +228,8 @@ value: Enum("a", "a")
 -> an enumeration with the members ['a', 'a'] | each one once
 value: Enum()
 -> an enumeration with the members [] | at least one member
+value: Map[language.Sort, Bool]
+-> the class is no protocol | Derive the class from Protocol
 value: Map[Place]
 -> a map needs keys and a value | Map[Key, Value]
 value: Map[Place, Map[Place, Bool]]
@@ -231,7 +237,11 @@ value: Map[Place, Map[Place, Bool]]
 """
 ENTRY = re.compile(r"^(\w+)(?:\((.*?)\))?: (.*?)\n-> (.*?) \| (.*?)$", re.MULTILINE | re.DOTALL)
 NAMES = {name: getattr(language, name) for name in language.__all__}
-NAMES |= BASES | {name: getattr(Base, name) for name in ("Node", "Place", "Ticks", "Depth", "Phase")}
+NAMES |= (
+    BASES
+    | {"language": language}
+    | {name: getattr(Base, name) for name in ("Node", "Place", "Ticks", "Depth", "Phase")}
+)
 
 
 def case(entry: re.Match[str], *, of_a_line: bool) -> Case:

@@ -40,7 +40,7 @@ class Stock(Protocol):
 
     def is_low(s, shelf: Shelf) -> Bool:
         """There is room."""
-        return s.stock[shelf] < 2
+        return ~(s.stock[shelf] > 1)
 
     @action(fairness="weak", source="here")
     def put(s, shelf: Shelf, to: Shelf) -> None:
@@ -51,6 +51,8 @@ class Stock(Protocol):
         s.stock[shelf] = maximum(s.stock[shelf] + 1, 1)
         s.full = each(s.Shelf, lambda one: ite(one == shelf, True, s.full[one]))
         s.debt = s.debt - 1
+        s.full[shelf] = ~s.full[shelf]
+        s.full = each(s.Shelf, lambda one: ~s.full[one])
         with when(s.stock[shelf] == 1):
             s.door = "shut"
 
