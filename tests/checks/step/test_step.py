@@ -5,6 +5,7 @@ import json
 import shlex
 import sys
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -177,7 +178,7 @@ def test_an_order_that_breaks_another_claim_is_not_the_failure(claim, word, tmp_
     monkeypatch.setattr(again, "replay_token", lambda *_of: found)
     kept = json.dumps([last.LastFailure("interleave/x", claim, "token")])
     (tmp_path / last.FILE).write_text(kept, encoding="utf-8")
-    task = SimpleNamespace(name="interleave/x", manifest=SimpleNamespace(name="a"))
+    task: Any = SimpleNamespace(name="interleave/x", manifest=SimpleNamespace(name="a"))
     (line,) = last.replayed(tmp_path, [task])
     assert f"{claim} is {word} refuted" in line
 
