@@ -6,7 +6,7 @@ from tidemark.impl.errors import LagTooLargeError, ReplicaClosedError, ServiceTi
 from tidemark.impl.ports import Preemption
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.values import ReadStage, ShardRead
-from tidemark.impl.timestamp import ZERO, Timestamp
+from tidemark.impl.timestamp import ZERO, Timestamp, split
 
 
 class ServiceTime:
@@ -49,6 +49,7 @@ class ServiceTime:
         A cancelled read leaves no state behind. Raise ReplicaClosedError, LagTooLargeError or
         ServiceTimeStalledError.
         """
+        self._check_lag(read)
         while True:
             await self._preemption.point("tsafe.check")
             if self.closed:
@@ -57,15 +58,15 @@ class ServiceTime:
                 read.moment = self.value if read.mvcc is None else read.mvcc
                 read.stage = ReadStage.READING
                 return read.moment
-            self._check_lag(read)
             await self._sleep(read)
 
     def _check_lag(self, read: ShardRead) -> None:
-        """Before the first tick there is no service time that could lag."""
-        if self.value > ZERO and read.guarantee - self.value > self._config.max_lag_ts:
+        """Before the first tick of a log there is no service time that could lag."""
+        lag = split(read.guarantee).physical - split(self.value).physical
+        if self.value > ZERO and lag > self._config.max_lag_ms:
             raise LagTooLargeError(
-                f"the guarantee {read.guarantee} lies {read.guarantee - self.value} above the service time,"
-                f" {self._config.max_lag_ts} is allowed; check the clock that gave the guarantee"
+                f"the guarantee {read.guarantee} lies {lag} ms above the service time,"
+                f" {self._config.max_lag_ms} ms are allowed; check the clock that gave the guarantee"
             )
 
     async def _sleep(self, read: ShardRead) -> None:

@@ -23,7 +23,7 @@ NUMBERS = (
     (DataNodeConfig, 0, "checkpoint_interval_ts"),
     (ProxyConfig, 1, "max_tasks parallel_tasks id_batch"),
     (ProxyConfig, 0, "tick_interval_ts"),
-    (QueryNodeConfig, 0, "max_lag_ts"),
+    (QueryNodeConfig, 0, "max_lag_ms"),
     (QueryNodeConfig, 1, "replay_batch load_attempts"),
     (RootCoordConfig, 1, "round_capacity"),
     (DispatcherConfig, 1, "capacity"),

@@ -28,6 +28,7 @@ from tidemark.impl.storage.memory import MemoryObjectStore
 from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.packs import StreamPosition
+from tidemark.impl.timestamp import MAX_LOGICAL, compose
 from tidemark.impl.types import BinlogRecord, Compaction, EndPosition, Row, SegmentRecord
 from tidemark.impl.values.messages import InsertMessage
 from tidemark.impl.values.nearest import Nearest
@@ -72,7 +73,7 @@ async def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
 
 
 async def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
-    config = QueryNodeConfig(stall_seconds=0.02, max_lag_ts=100)
+    config = QueryNodeConfig(stall_seconds=0.02)
     node = await node_of(ListLog(tick(2)), config=config)
     await settle()
     sleepers = node.delegators[CHANNEL].service_time.sleepers
@@ -80,8 +81,6 @@ async def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by
         await node.query(CHANNEL, guarantee=9)
     with pytest.raises(RpcTimeoutError):
         await node.query(CHANNEL, guarantee=9, deadline=0.001)
-    with pytest.raises(LagTooLargeError):
-        await node.query(CHANNEL, guarantee=103)
     gives_up = asyncio.ensure_future(node.query(CHANNEL, guarantee=9))
     await settle()
     assert len(sleepers) == 1
@@ -96,6 +95,21 @@ async def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by
         await waits
     with pytest.raises(NotServableError):
         await node.query(CHANNEL, guarantee=0)
+    await node.stop()
+
+
+async def test_the_lag_is_looked_at_once_when_the_read_comes():
+    log = ListLog()
+    node = await node_of(log, config=QueryNodeConfig(stall_seconds=0.02, max_lag_ms=100))
+    early = asyncio.ensure_future(node.query(CHANNEL, guarantee=compose(151, 0)))
+    await settle()
+    log.append(tick(compose(50, 3)))
+    with pytest.raises(ServiceTimeStalledError):
+        await early
+    with pytest.raises(ServiceTimeStalledError):
+        await node.query(CHANNEL, guarantee=compose(150, MAX_LOGICAL - 1))
+    with pytest.raises(LagTooLargeError, match="lies 101 ms above"):
+        await node.query(CHANNEL, guarantee=compose(151, 0))
     await node.stop()
 
 
