@@ -7,6 +7,8 @@ from functools import cache
 from importlib import metadata
 
 _EXTRA = re.compile(r";.*\bextra\s*==")
+_OWN_NAME = re.compile(r"^Name: *(\S+)", re.MULTILINE)
+_TOP = re.compile(r"^[^/.,\n]+", re.MULTILINE)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
 
 
@@ -46,7 +48,14 @@ def version_of(distribution: str) -> str:
 
 @cache
 def _providers() -> dict[str, list[str]]:
-    return dict(metadata.packages_distributions())
+    """As ``metadata.packages_distributions``, which makes a path of each file and parses all metadata."""
+    found: dict[str, list[str]] = {}
+    for one in metadata.distributions():
+        name = _OWN_NAME.findall(one.read_text("METADATA") or "")
+        top = (one.read_text("top_level.txt") or "").split() or _TOP.findall(one.read_text("RECORD") or "")
+        for module in dict.fromkeys(top) if name else ():
+            found.setdefault(module, []).append(name[0])
+    return found
 
 
 @cache

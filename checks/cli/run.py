@@ -37,7 +37,7 @@ def chosen_tasks(
     A manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError, PinError, or the errors of the plan.
     """
-    found = loaded(paths)
+    found = loaded(paths, of=only)
     tasks = plan(found, tier=tier, only=only, judge=judge)
     whole = not only and judge is None
     needed = {task.manifest.name for task in tasks}

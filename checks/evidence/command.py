@@ -33,7 +33,6 @@ from tidemark.checks.evidence.symptoms import diagnoses
 from tidemark.checks.evidence.table.distribute import ACCOUNT
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
-from tidemark.checks.evidence.table.growing import FORMAT, GrowingFiles
 from tidemark.checks.evidence.table.packing import piped
 from tidemark.checks.evidence.table.plain import Evidence, account_for, gather, order, write
 from tidemark.checks.evidence.table.read import Account
@@ -268,6 +267,8 @@ def follow(
     folder goes on where the last one was. ``once`` ends when all that is there now has been judged.
     Returns the monitors' memory at the end.
     """
+    from tidemark.checks.evidence.table.growing import FORMAT, GrowingFiles
+
     follower = Follower(folder, say)
     spark.dataSource.register(GrowingFiles)
     listed = json.dumps([str(path.resolve()) for path in paths])

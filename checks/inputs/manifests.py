@@ -1,6 +1,7 @@
 """The manifests that a command reads, and protocols that are named without one."""
 
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -44,7 +45,9 @@ def chosen_instance(
         return instance
     # Not compared with the specifications: that is the gate's business, and takes seconds.
     entries: dict[str, tuple[Manifest, InstanceEntry]] = {
-        entry.name: (manifest, entry) for manifest in loaded(manifests) for entry in manifest.instance
+        entry.name: (manifest, entry)
+        for manifest in loaded(manifests, of=(name,))
+        for entry in manifest.instance
     }
     if name not in entries:
         raise BadInputError(
@@ -125,11 +128,12 @@ def _constant(text: str) -> tuple[str, Any]:
         ) from error
 
 
-def loaded(paths: Sequence[Path] = ()) -> list[Manifest]:
-    """The given manifests, else those of the project. Raises ManifestError; BadInputError if two of them have
-    one name, or an entry of one name: verdicts and commands say no more than these names.
+def loaded(paths: Sequence[Path] = (), *, of: Sequence[str] = ()) -> list[Manifest]:
+    """The given manifests, else those of the project; only those with the entries ``of`` these names, if each
+    name has one. Raises ManifestError; BadInputError if two of the manifests have one name, or an entry of
+    one name: verdicts and commands say no more than these names.
     """
-    found = [load(path) for path in chosen_manifests(paths)]
+    found = [load(path) for path in _written_in(chosen_manifests(paths), of)]
     seen: dict[tuple[str, str], Manifest] = {}
     for manifest in found:
         entries = (("entry name", entry.name) for entry in manifest.entries())
@@ -142,6 +146,27 @@ def loaded(paths: Sequence[Path] = ()) -> list[Manifest]:
                     remedy=f"rename one of them, for example to {manifest.name}-{name}",
                 )
     return found
+
+
+def _written_in(files: Sequence[Path], names: Sequence[str]) -> Sequence[Path]:
+    """The files in which the tables of these entries are written; all files unless that is one for each."""
+    tables = [re.compile(rf"^\[\w+\.{re.escape(name.rpartition('/')[2])}\]", re.MULTILINE) for name in names]
+    texts = [
+        (
+            path,
+            "\n".join(
+                part.read_text(encoding="utf-8") for part in (path, *path.with_suffix("").glob("*.toml"))
+            ),
+        )
+        for path in files
+        if names and path.is_file()
+    ]
+    found = [[path for path, text in texts if table.search(text)] for table in tables]
+    return (
+        tuple(dict.fromkeys(one[0] for one in found))
+        if found and all(len(one) == 1 for one in found)
+        else files
+    )
 
 
 def manifests(paths: Sequence[Path] = ()) -> list[Manifest]:

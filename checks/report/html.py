@@ -11,7 +11,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from jinja2 import Environment, FileSystemBytecodeCache, PackageLoader, StrictUndefined, Template
 
 from tidemark.checks.report.forms.bundle import FOLDER, bundle_id
 from tidemark.checks.report.forms.diagram import svg
@@ -56,6 +56,7 @@ def _environment() -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=FileSystemBytecodeCache(),  # to compile the templates takes longer than to fill them
     )
     environment.globals.update(pieces=pieces, lines=lines, json=_embedded)
     return environment

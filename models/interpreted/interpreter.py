@@ -240,7 +240,11 @@ class Interpreter:
         if not terms:
             return "", ""
         read = [one for one in walk(terms[-1]) if isinstance(one, Read | Select | Local)]
-        known = {render(one): self._run(one, env) for one in read if not isinstance(one.type, MapType)}
+        known = {
+            render(one): self._run(one, env)
+            for one in read
+            if not isinstance(one.type, MapType) and free_locals(one) <= env.locals.keys()
+        }
         return render(terms[-1]), ", ".join(f"{name} = {found}" for name, found in known.items())
 
     def _bounds(self, variable: Variable) -> Callable[[Any], bool]:

@@ -3,6 +3,7 @@
 import json
 import time
 from collections.abc import Callable
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -402,3 +403,10 @@ def test_the_sources_of_a_stopped_run_are_those_of_the_next(
     (tmp_path / "codes.py").write_text("X = 2")
     found.append(resume.fingerprint(seed=0))
     assert len(set(found)) == len(found)
+
+
+def test_who_provides_a_module_is_read_as_the_library_reads_it() -> None:
+    ours, slow = toolchain._providers(), metadata.packages_distributions()
+    assert {name: sorted(set(ours.get(name, ()))) for name in slow} == {
+        name: sorted(set(found)) for name, found in slow.items()
+    }

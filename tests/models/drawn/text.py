@@ -11,14 +11,19 @@ from textwrap import indent
 from typing import Any, TypeVar
 
 from tidemark.models.instance import Bound, Instance
+from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter
 from tidemark.models.interpreted.search import Search
 from tidemark.spec import language
 from tidemark.spec.language import Protocol, SpecError
 from tidemark.spec.language.spec import Spec
+from tidemark.spec.language.types import MapType, Type
 
 STATES = 1000
 """Of a drawn instance there are at most as many states, reachable or not."""
+
+WIDE = (-9, 60)
+"""Bounds of ``Level`` where nothing runs over its values: too many for Z3."""
 
 LEAST = (1, 6, 12, 24)
 """At least so many are reached, or more: one of these is drawn."""
@@ -42,6 +47,11 @@ class Drawn(Instance):
         exec(compile(self.text, "drawn.py", "exec"), names)
         classes = (item for item in names.values() if isinstance(item, type) and issubclass(item, Protocol))
         return next(item for item in classes if item is not Protocol).trace()
+
+    @property
+    def is_wide(self) -> bool:
+        """Are there numbers too large for Z3?"""
+        return self.bounds.get("Level") == WIDE
 
     def shown(self) -> str:
         """What one pastes into a file to see it again."""
@@ -67,6 +77,8 @@ class Writer:
 
     def __init__(self, draw: random.Random) -> None:
         self.draw = draw
+        self.wide = self.chance(0.15)
+        self.bindable = KINDS[:-1] if self.wide else KINDS
         self.size = {
             "Bool": 2,
             "Colour": draw.randint(2, 3),
@@ -77,7 +89,7 @@ class Writer:
         self.bounds: dict[str, Bound] = {
             "Node": self.size["Node"],
             "Place": self.size["Place"] - 1,
-            "Level": (-1, 1),
+            "Level": WIDE if self.wide else (-1, 1),
         }
         self.names: list[Name] = []
         self.state: list[Name] = []
@@ -98,7 +110,7 @@ class Writer:
         lines = ["Node = Sort()", "Place = Nat()", "Level = Int()", f"Colour = Enum({colours})"]
         constants: dict[str, Any] = {}
         if self.chance(0.6):
-            kind, key = self.draw.choice(KINDS), self.draw.choice(KINDS)
+            kind, key = self.draw.choice(KINDS), self.draw.choice(self.bindable)
             lines.append(f"given: Map[{key}, {kind}] = constant()")
             constants["given"] = [self.value(kind) for _ in range(self.size[key])]
             self.names.append(Name("given", kind, (key,)))
@@ -107,14 +119,18 @@ class Writer:
             self.names.append(Name("LIMIT", "Place"))
         room: float = STATES
         for name in ("a", "b", "c", "d", "e"):
-            keys = tuple(self.draw.choices(KINDS, k=self.draw.choice((0, 0, 1, 1, 2))))
+            keys = tuple(self.draw.choices(self.bindable, k=self.draw.choice((0, 0, 1, 1, 2))))
             kind = self.draw.choice(KINDS[:2] + KINDS[3:] if keys else KINDS)
             if (size := self.size[kind] ** math.prod(self.size[key] for key in keys)) > room:
                 continue
             room /= size
             self.state.append(Name(name, kind, keys))
             shape = f"Map[{', '.join((*keys, kind))}]" if keys else kind
-            first = "anything" if kind == "Node" or self.chance(0.2) else repr(self.value(kind))
+            first = (
+                "anything"
+                if kind == "Node" or (kind in self.bindable and self.chance(0.2))
+                else repr(self.value(kind))
+            )
             lines.append(f"{name}: {shape} = {first}")
         self.names += self.state
         return lines, constants
@@ -184,7 +200,7 @@ class Writer:
         return found if kind == "Place" else f"plain({found})"
 
     def quantified(self, word: str, scope: Scope, depth: int) -> str:
-        kinds = self.draw.choices(KINDS, k=self.draw.choice((1, 1, 2)))
+        kinds = self.draw.choices(self.bindable, k=self.draw.choice((1, 1, 2)))
         bound = tuple((f"x{next(self._numbers)}", kind) for kind in kinds)
         body = self.truth((*bound, *scope), depth - 1)
         domains = ", ".join(self.domain(kind) for kind in kinds)
@@ -254,7 +270,7 @@ class Writer:
         """Mostly within the bounds."""
         if kind == "Place" and self.chance(0.7):
             read = self.read(kind, scope, 1)
-            if self.chance(0.06):
+            if self.chance(0.15):
                 return f"{read} - 1"
             return self.draw.choice((f"{read} + 1", f"maximum({read} - 1, 0)", f"({read} + 1) % 2", read))
         if kind == "Bool" and self.chance(0.4):
@@ -272,7 +288,9 @@ class Writer:
         raise Redraw
 
     def action(self, number: int) -> list[str]:
-        scope = tuple((f"p{i}", self.draw.choice(KINDS)) for i in range(self.draw.choice((0, 0, 1, 1, 2))))
+        scope = tuple(
+            (f"p{i}", self.draw.choice(self.bindable)) for i in range(self.draw.choice((0, 0, 1, 1, 2)))
+        )
         body = [line for _ in range(self.draw.choice((0, 1, 1, 2))) for line in self.guard(scope)]
         body += [line for _ in range(self.draw.randint(1, 3)) for line in self.statements(scope)]
         fairness = self.draw.choice(("", '(fairness="weak")', '(fairness="strong")'))
@@ -294,7 +312,7 @@ class Writer:
             yield _method(
                 "@invariant()", next(names), ("s",), [f"return {self.again(partial(self.truth, (), depth))}"]
             )
-        scope = (("q", self.draw.choice(KINDS)),) if self.chance(0.3) else ()
+        scope = (("q", self.draw.choice(self.bindable)),) if self.chance(0.3) else ()
         without = 'without=("act0",)' if self.chance(0.2) else ""
         pair = ", ".join(self.again(partial(self.truth, scope, 1)) for _ in "pq")
         yield _method(f"@leads_to({without})", next(names), ("s", *_typed(scope)), [f"return {pair}"])
@@ -335,7 +353,8 @@ def attempt(draw: random.Random, name: str) -> Drawn:
     found = Drawn("tidemark.spec.language:Protocol", writer.bounds, constants, name, text)
     least = draw.choice(LEAST)
     with suppress(BelowZeroError):
-        if len(Search(Interpreter(found), limit=least).run().parents) < least:
+        reached = Search(Interpreter(found), limit=STATES if writer.wide else least).run()
+        if not least <= len(reached.parents) <= STATES:
             raise Redraw
     return found
 
@@ -346,3 +365,14 @@ def drawn(seed: int) -> Drawn:
         with suppress(SpecError, Redraw):
             return attempt(random.Random(f"{seed} {number}"), f"drawn-{seed}")
     raise AssertionError
+
+
+def any_state(instance: Instance, draw: random.Random) -> State:
+    """A state within the bounds, reachable or not."""
+
+    def value(kind: Type) -> Any:
+        if isinstance(kind, MapType):
+            return tuple(value(kind.value) for _ in instance.entries(kind))
+        return draw.choice(instance.domain(kind).values)
+
+    return tuple(value(variable.type) for variable in instance.spec.variables)

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from tests.models.native.expression_trees import Generator
+from tests.models.drawn.text import any_state
 from tidemark.models.instance import Instance
 from tidemark.models.native.codec import WORD, Codec
 from tidemark.models.native.errors import NativeError
@@ -23,8 +23,8 @@ def lab(places: int, nodes: int = 2, wide: tuple[int, int] = (0, 0)) -> Instance
 @pytest.mark.parametrize("places", [1, 3, 20, 50])
 def test_states_come_back(places: int) -> None:
     instance = lab(places)
-    codec, draw = Codec(instance), Generator(instance, random.Random(places))
-    states = [draw.state() for _ in range(50)]
+    codec, draw = Codec(instance), random.Random(places)
+    states = [any_state(instance, draw) for _ in range(50)]
     assert codec.unpack_all(codec.pack_all(states)) == states
     assert len({tuple(row) for row in codec.pack_all(states).tolist()}) == len(set(states))
 
@@ -63,7 +63,7 @@ def test_too_many_words_name_the_widest_variable_and_the_remedy() -> None:
 
 def test_a_value_outside_the_bounds_is_named() -> None:
     instance = lab(1)
-    state = list(Generator(instance, random.Random(0)).state())
+    state = list(any_state(instance, random.Random(0)))
     state[1] = 9
     with pytest.raises(NativeError, match=r"here holds 9, outside the bounds of Place .* widen"):
         Codec(instance).pack(tuple(state))

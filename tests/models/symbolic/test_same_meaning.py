@@ -1,38 +1,50 @@
 """Both encodings mean what the interpreter means, on generated expressions and actions."""
 
-import random
 from dataclasses import replace
+from random import Random
 
 import pytest
 import z3
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.models.native.expression_trees import Generator
+from tests.models.drawn.text import any_state, drawn
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Transition
 from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.enumerate import Enumerator
-from tidemark.models.symbolic.finite import SymbolicInstance
+from tidemark.models.symbolic.finite import Frame, SymbolicInstance
 from tidemark.models.symbolic.hints import is_true, new_solver
+from tidemark.spec.language.expr import Expr, Read, free_locals, walk
 from tidemark.spec.language.render import render
-from tidemark.spec.language.types import BOOL
+from tidemark.spec.language.types import MapType
 
 pytestmark = pytest.mark.proof
 
-BOUNDS = {"Node": 2, "Place": 2, "Level": (-2, 2), "Wide": (-3, 3)}
-CONSTANTS = {"owner": [0, 1, 1], "weight": [[1, -2], [0, 2], [2, -1]]}
 SEEDS = st.integers(0, 1 << 32)
 
 
-def lab(seed: int, *, actions: int = 0) -> tuple[Instance, Generator]:
-    """An instance of the bench whose actions are generated."""
-    instance = Instance("tests.protocols.lab:Lab", BOUNDS, CONSTANTS, f"lab-{seed}")  # type: ignore[arg-type]
-    draw = Generator(instance, random.Random(seed))
-    made = tuple(draw.action(f"action_{i}", depth=3) for i in range(actions))
-    instance.__dict__["spec"] = replace(instance.spec, actions=made or instance.spec.actions, properties=())
-    return instance, draw
+def lab(seed: int) -> tuple[Instance, State]:
+    """A drawn instance, and one of its states."""
+    instance = drawn(seed)
+    instance = replace(instance, bounds={**instance.bounds, "Level": (-1, 1)})
+    return instance, any_state(instance, Random(seed))
+
+
+def values(instance: Instance) -> list[Expr]:
+    """Some scalar expressions of the steps and the claims whose value depends on one state alone."""
+    spec = instance.spec
+    whole = [part.expr for action in spec.actions for part in action.guards]
+    whole += [expr for action in spec.actions for _, expr in action.updates]
+    whole += [prop.expr for prop in spec.properties]
+    parts = (part for expr in whole for part in walk(expr) if not isinstance(part.type, MapType))
+    found = [part for part in parts if not free_locals(part) and not any(map(is_primed, walk(part)))]
+    return sorted(found, key=lambda part: -len(list(walk(part))))[:6]
+
+
+def is_primed(expr: Expr) -> bool:
+    return isinstance(expr, Read) and expr.primed
 
 
 def known_state(space: SymbolicInstance, state: tuple) -> dict:  # type: ignore[type-arg]
@@ -55,38 +67,34 @@ def transitions(interpreter: Interpreter, state: State) -> list[Transition]:
 
 @given(seed=SEEDS)
 def test_first_order_values(seed):
-    instance, draw = lab(seed)
+    instance, state = lab(seed)
     interpreter, z3_reading = Interpreter(instance), Enumerator(instance)
-    for kind in (BOOL, *(k for k in instance.spec.types if k.name != "Wide")):
-        expr, state = draw.scalar(kind, 4, ()), draw.state()
+    for expr in values(instance):
         assert z3_reading.evaluate(expr, state) == interpreter.evaluate(expr, state), render(expr)
 
 
 @given(seed=SEEDS)
 def test_first_order_steps(seed):
-    instance, draw = lab(seed, actions=2)
+    instance, state = lab(seed)
     interpreter, z3_reading = Interpreter(instance), Enumerator(instance)
-    state = draw.state()
     expected = {t.step: t.state for t in transitions(interpreter, state) if t.in_bounds}
     assert z3_reading.successors(state) == expected
 
 
 @given(seed=SEEDS)
 def test_propositional_values_of_a_known_state(seed):
-    instance, draw = lab(seed)
+    instance, state = lab(seed)
     interpreter, space = Interpreter(instance), SymbolicInstance(instance)
-    for kind in (BOOL, *(k for k in instance.spec.types if k.name != "Wide")):
-        expr, state = draw.scalar(kind, 4, ()), draw.state()
-        here = known_state(space, state)
-        frame = replace(_frame(), before=here, after=here)
+    here = known_state(space, state)
+    frame = Frame(here, here, {})
+    for expr in values(instance):
         assert space.finite.cases(expr, frame) == {interpreter.evaluate(expr, state): True}, render(expr)
 
 
 @given(seed=SEEDS)
 def test_propositional_steps_of_an_arbitrary_state(seed):
-    instance, draw = lab(seed, actions=2)
+    instance, state = lab(seed)
     interpreter, space = Interpreter(instance), SymbolicInstance(instance)
-    state = draw.state()
     symbols = space.state()
     solver = new_solver(space.conditions)
     solver.add(_pinned(space, symbols, state))
@@ -108,12 +116,6 @@ def test_propositional_steps_of_an_arbitrary_state(seed):
     assert below == {t.step for t in said if t.below}
 
 
-def _frame():
-    from tidemark.models.symbolic.finite import Frame
-
-    return Frame({}, {}, {})
-
-
 def _pinned(space, symbols, state):
     known = known_state(space, state)
     same = [
@@ -128,8 +130,8 @@ def test_generated_steps_are_no_empty_comparison():
     """Some of the generated steps are enabled, some leave the bounds."""
     in_bounds = out_of_bounds = below = 0
     for seed in range(100):
-        instance, draw = lab(seed, actions=2)
-        for transition in transitions(Interpreter(instance), draw.state()):
+        instance, state = lab(seed)
+        for transition in transitions(Interpreter(instance), state):
             in_bounds += transition.in_bounds
             out_of_bounds += not transition.in_bounds
             below += transition.below is not None
