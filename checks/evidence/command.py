@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 10.0
-"""How long the broker may take to answer."""
+"""How long the broker may take to answer, and how often it is said how far the reading is."""
 
 
 class BrokerError(Exception):
@@ -286,6 +286,9 @@ def follow(
 SPARK_FROM = 1 << 30
 """Bytes of evidence from which Spark is quicker than one process, which needs no start."""
 
+_SAID = 20
+"""So many notes, and reports of one monitor, are shown."""
+
 EVENTS = "events.parquet"
 UNPACKED_AT = ".unpacked"
 """Folder for what archives hold, below that of the run; hidden, so that it is not taken for evidence."""
@@ -317,14 +320,29 @@ def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> in
     """
     begun = time.perf_counter()
     replay = options.command(paths)
-    read, found = read_and_judge(paths, options)
+    read, found = read_and_judge(paths, options, _every_seconds(console))
     say_files(read, found, console)
     finished = finish(read, found, replay=replay, options=options, begun=begun, name=_name(paths))
     show_result(finished.result, console, build=options.build, files=finished.files)
     return finished.result.exit_code.value
 
 
-def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, Finding]:
+def _every_seconds(console: Console) -> Callable[[int, int], None]:
+    """Says how far the reading is, if it takes long."""
+    due = time.monotonic() + _SECONDS
+
+    def told(done: int, of: int) -> None:
+        nonlocal due
+        if time.monotonic() > due:
+            due += _SECONDS
+            _say(console, f"read {done:,} of {of:,} files")
+
+    return told
+
+
+def read_and_judge(
+    paths: Sequence[Path], options: Options, told: Callable[[int, int], None] = lambda _done, _all: None
+) -> tuple[Evidence, Finding]:
     """The events and what the judges say about them. Raises BadInputError as ``evidence`` does."""
     paths = [piped(one, options.build) if str(one) == "-" or one.is_fifo() else one for one in paths]
     sources = sources_at(paths, unpacked=options.build / UNPACKED_AT)
@@ -332,7 +350,7 @@ def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, F
     if _on_spark(sources, options):
         read, answers = _spark(sources, options)
     else:
-        read = gather(sources)
+        read = gather(sources, told=told)
     return read, judge_evidence(read, answers)
 
 
@@ -435,11 +453,9 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     ruled, entries = sum(one.ruled for one in logs), sum(one.entries for one in logs)
     share = f" (of {entries:,} entries of logs {ruled:,} have a rule)" if entries else ""
     _say(console, f"read {len(counted)} files, {lines:,} lines{share}, {read.events.num_rows:,} events")
-    for note in found.notes:
-        _say(console, f"  note: {note}")
+    _say_some(console, "note", found.notes)
     for answer in found.answers:
-        for sentence, count in answer.reports.items():
-            _say(console, f"  {answer.property_id}: {told(sentence, count)}")
+        _say_some(console, answer.property_id, [told(*report) for report in answer.reports.items()])
     for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
     for diagnosis in diagnoses(read.events):
@@ -453,6 +469,13 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
             f"not judged, for want of events: {len(found.idle)} rules ({rules}); "
             "`tidemark evidence --claims` lists what each needs",
         )
+
+
+def _say_some(console: Console, head: str, sentences: Sequence[str]) -> None:
+    for sentence in sentences[:_SAID]:
+        _say(console, f"  {head}: {sentence}")
+    if len(sentences) > _SAID:
+        _say(console, f"  {head}: {len(sentences) - _SAID:,} more like these")
 
 
 def _say(console: Console, text: str) -> None:
