@@ -25,7 +25,6 @@ from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
-from tidemark.checks.pins.counts import Counted, counted, pinned, witnesses
 from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
@@ -182,6 +181,8 @@ def _pin_counts(
     found: Sequence[tuple[Path, Manifest]], settings: Settings, *, change: bool, only: Sequence[str]
 ) -> int:
     """Judge the entries whose counts are asked for, and write the counts; the exit status."""
+    from tidemark.checks.pins.counts import counted  # it loads the simulation
+
     manifests = [content for _, content in found]
     everything = plan(manifests, tier=Tier.FULL, only=only)
     tasks = counted(everything, change=change)
@@ -203,6 +204,8 @@ def _pin_counts(
 
 def _lock_verdicts(path: Path, content: Manifest, result: RunResult, *, chosen: Collection[str]) -> bool:
     """Lock what the chosen entries say; whether one of them is not as expected."""
+    from tidemark.checks.pins.counts import Counted, pinned, witnesses
+
     file = verdicts_file(path)
     before, lines, refused = read_verdicts(file), {}, False
     for entry in content.entries():

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
-from tidemark.checks.evidence import claims
 from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of, told
 from tidemark.checks.evidence.monitors.base import Answer, Monitor
 from tidemark.checks.evidence.monitors.distribute import of_kinds
@@ -33,7 +32,6 @@ from tidemark.checks.evidence.symptoms import diagnoses
 from tidemark.checks.evidence.table.distribute import ACCOUNT
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.files import UNPACKED, Sort, Source, find
-from tidemark.checks.evidence.table.growing import FORMAT, GrowingFiles
 from tidemark.checks.evidence.table.packing import piped
 from tidemark.checks.evidence.table.plain import Evidence, account_for, gather, order, write
 from tidemark.checks.evidence.table.read import Account
@@ -45,7 +43,7 @@ from tidemark.checks.verdicts.commands import EVIDENCE_BUILD, evidence_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.checks.verdicts.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -268,6 +266,8 @@ def follow(
     folder goes on where the last one was. ``once`` ends when all that is there now has been judged.
     Returns the monitors' memory at the end.
     """
+    from tidemark.checks.evidence.table.growing import FORMAT, GrowingFiles
+
     follower = Follower(folder, say)
     spark.dataSource.register(GrowingFiles)
     listed = json.dumps([str(path.resolve()) for path in paths])
@@ -415,11 +415,15 @@ def finish(
     expected: Mapping[str, Outcome] | None = None,
 ) -> Finished:
     """Verdicts, files and pictures. ``expected``: property id -> what must come out, if not ``holds``."""
-    from tidemark.checks.evidence.refinement.judge import refinement_verdicts
+    further: Iterable[Verdict] = ()
+    if any(kind.startswith("trace.") for kind in read.events.kinds()) or any(
+        source.sort is Sort.ITF for source in read.sources
+    ):
+        from tidemark.checks.evidence.refinement.judge import refinement_verdicts
 
-    further = refinement_verdicts(
-        read, instance=name, replay=replay, given=options.instance, manifests=options.manifests
-    )
+        further = refinement_verdicts(
+            read, instance=name, replay=replay, given=options.instance, manifests=options.manifests
+        )
     done = result(
         found,
         instance=name,
@@ -484,6 +488,8 @@ def _say(console: Console, text: str) -> None:
 
 def show_claims(console: Console) -> int:
     """The table of ``--claims``."""
+    from tidemark.checks.evidence import claims
+
     for line in claims.lines():
         _say(console, line)
     return ExitCode.AS_EXPECTED.value

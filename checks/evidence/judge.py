@@ -324,10 +324,9 @@ def _nothing(found: Finding, replay: str) -> Unjudged:
 
 def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     """Property id -> sentence, for what was judged."""
-    from tidemark.checks.evidence.claims import spec_claims
+    from tidemark.checks.evidence.claims import sentence_of
 
     ids = {one.verdict.subject.property_id for one in judged}
-    protocols = {name.partition(".")[0] for name in ids}
     known = {one.property_id: one.rule for one in MONITORS} | HISTORY_CLAIMS
-    known |= {claim.id: claim.description for claim in spec_claims(protocols)}
-    return {name: known[name] for name in sorted(ids) if name in known}
+    found = {name: sentence_of(name) or known.get(name) for name in sorted(ids)}
+    return {name: sentence for name, sentence in found.items() if sentence}
