@@ -181,7 +181,7 @@ def _pin_counts(
     found: Sequence[tuple[Path, Manifest]], settings: Settings, *, change: bool, only: Sequence[str]
 ) -> int:
     """Judge the entries whose counts are asked for, and write the counts; the exit status."""
-    from tidemark.checks.pins.counts import counted
+    from tidemark.checks.pins.counts import counted  # it loads the simulation
 
     manifests = [content for _, content in found]
     everything = plan(manifests, tier=Tier.FULL, only=only)

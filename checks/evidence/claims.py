@@ -1,5 +1,6 @@
 """For every claim of the protocols: can evidence judge it, by what, and if not, what is missing?"""
 
+import inspect
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
@@ -39,97 +40,44 @@ _TRACE = {
     "store.what_was_answered_is_durable": _DISK + "; the consequence is judged as history.strong",
     "store.what_was_read_is_durable": _DISK + "; the consequence is judged as history.kept",
     "store.a_read_sees_what_was_answered_before": "a trace of the calls of the store: nothing logs its reads",
-    "store.what_was_refused_has_no_effect": "a trace of `refuse`: a refused save is not logged",
     "store.only_the_present_term_adds": "what is judged is its consequence, tso.saved_never_goes_back: the "
     "history of etcd does not say who has put a value",
-    "store.nothing_is_invented": "a trace of `begin`: what was asked for is not logged",
     "store.the_durable_value_never_goes_back": "what is judged is its consequence, tso.saved_never_goes_back",
-    "tso.logical_never_carries": "a trace of `allocate`: answers carry one number, not the counter "
-    "of the object",
-    "tso.a_new_object_has_a_new_millisecond": "a trace of `publish`: published objects are not logged",
     "tso.what_ended_is_over": "a trace of `crash` and `allocate`: an answer does not name the "
     "process that gave it",
     "tso.answers_are_final": "nothing can: an answer is seen once",
-    "tso.an_update_goes_step_by_step": "a trace of `decide`, `save` and `publish`: renewals are not logged",
     "tso.calls_end": "client histories with the oracle's own calls: inserts wait for more than the oracle",
     "timetick.ticks_are_below_all_to_come": "what is judged is its consequence, timetick.watermark_promise; "
     "the promise itself speaks about messages under way",
-    "timetick.a_round_waits_for_every_session": "a trace of `accept` and `close_round`: reports are "
-    "not logged",
-    "timetick.a_round_is_the_minimum": "a trace of `accept` and `close_round`: reports are not logged",
     "timetick.whoever_may_append_is_waited_for": "a trace of `stamp`, `append` and `forget`: "
     "messages under way "
     "are not logged; its consequence is judged as timetick.watermark_promise",
-    "timetick.only_known_sessions_have_entries": "a trace of `accept`: accepted reports are not logged",
-    "timetick.what_counts_as_sent_is_in_the_log": "a trace of `send_tick`: what a coordinator "
-    "counts as sent is "
-    "in its memory",
     "timetick.a_dead_coordinator_sends_nothing": "a common order of the broker and the processes: a trace of "
     "`crash_coordinator` and `send_tick`",
     "timetick.ticks_advance": "an end: evidence is finite, and nothing says how long a tick may take",
-    "flush.reset_only_by_greater_checkpoint": "a trace of `read_flush_ts` and `clear_flush_ts`: the reset is "
-    "not logged",
-    "flush.reset_means_durable": "a trace of `clear_flush_ts`: the reset is not logged",
     "flush.nothing_lost": "the buffers: they are in memory. What is lost for good shows in client histories "
     "(history.strong, history.kept) and as flush.checkpoint_before_earliest_unsynced",
-    "flush.flushed_is_recorded": "a trace of `finish_sync`: what a node believes is in its memory",
     "flush.a_dead_node_does_nothing": "a trace: the memory of a dead node cannot be seen",
-    "flush.only_the_owner_records": "a trace of `record` and `unassign`: a save does not say who owned the "
-    "channel when it was recorded",
-    "flush.a_flag_means_that_a_flush_is_due": "a trace of `submit_checkpoint`: the flag is not logged",
     "proxy.reported_is_below_all_to_come": "a trace of `report` and `append`: reports are not logged; the "
     "consequence is judged as timetick.watermark_promise",
-    "proxy.min_ts_never_goes_back": "a trace of `commit` and `pop`: the statistics are in memory",
     "ddl.appends_are_above_the_report": "a trace of `report` and `append`; the consequence is judged as "
     "timetick.watermark_promise",
-    "ddl.minima_never_go_back": "a trace of `finish` and `note`: the minima are in memory",
     "paused.nothing_follows_its_tick": "what is judged is the same rule under another name, "
     "timetick.watermark_promise",
-    "scheduler.a_queue_is_in_order_of_time": "a trace of `enqueue`: the place in a queue is not logged",
-    "scheduler.new_timestamps_are_greatest": "a trace of `enqueue`: the place in a queue is not logged",
-    "scheduler.one_ddl_is_under_way": "a trace of `issue` and `settle`: what becomes of a call that was "
-    "given up is not logged",
-    "scheduler.ddls_take_effect_in_order": "a trace of `carry` with the timestamps of the proxy's tasks",
     "scheduler.writes_are_above_the_report": "what is judged is its consequence, timetick.watermark_promise; "
     "the claim itself speaks about writes under way",
-    "scheduler.notified_once": "a trace of `tell`: what a caller is told is in a process's memory",
-    "ids.ids_are_unique": "a trace of `give`: which row has which id is in the binlogs, which are not read",
-    "meta.what_was_replaced_is_not_served": "a trace of `begin`, `hit` and `insert`: no line says "
-    "which schema a request was checked against",
-    "meta.a_request_sees_the_schema_of_its_time": "a trace of `begin` and `hit`, with the times of changes",
-    "meta.caches_are_not_behind": "a trace of `insert` and `invalidate`: the cache is in a process's memory",
-    "aliases.a_request_is_served_what_its_name_meant": "a trace of `begin`, `hit` and `insert`: no line says "
-    "which collection an alias has named",
-    "aliases.what_was_replaced_is_not_served": "a trace of `hit` and `insert`, with the times of changes",
-    "aliases.caches_are_not_behind": "a trace of `insert` and `invalidate`: it is a process's memory",
-    "retries.a_retry_succeeds_when_the_schema_is_settled": "a trace of `read`, `refuse` and of changes",
-    "sessions.the_view_is_the_store_of_its_revision": "a trace of `learn` and `forget`, with "
-    "the revisions of the store",
     "sessions.who_serves_is_known_or_refused": "a trace of `accept`, `fence` and `forget`; "
     "its consequence is judged as timetick.watermark_promise",
-    "transactions.committed_bodies_are_delivered": "a trace of `begin`, `append`, `commit` "
-    "and `read`: no line says which transaction a message belongs to",
-    "transactions.nothing_else_is_delivered": "a trace of `commit` and `read`, with the same",
-    "transactions.a_start_covers_what_is_open": "a trace of `begin` and `read`, with the places of readers",
     "queries.an_answer_is_complete": "a trace of `deliver` and `reply`; its consequence is judged as "
     "history.strong",
-    "queries.results_reach_their_own_request": "a trace of `answer` and `deliver`: results are not logged",
     "queries.a_caller_is_answered_once": "nothing can: a client waits for one answer",
-    "queries.an_acknowledged_load_is_whole": "a trace of `load`, `hold_row` and `end_load`: rows are not "
-    "logged one by one",
     "allocation.no_row_joins_an_ended_segment": "a trace of `assign` and `end`; its consequence is judged as "
     "flush.checkpoint_before_earliest_unsynced",
     "ownership.checkpoint_before_earliest_unsettled": "what is judged is the same rule under another name, "
     "flush.checkpoint_before_earliest_unsynced",
     "ownership.stored_once": "what is judged is the same rule under another name, flush.stored_once",
-    "ownership.one_tenure_is_taken": "a trace of `take` and `record_save`: a save does not say in which "
-    "tenure it was sent",
-    "ownership.only_an_open_save_brings_rows": "a trace of `record_save` and `learn`: answers are not logged",
     "ownership.what_is_gone_has_no_checkpoint": "a trace of `store` and `collect`: the history of etcd does "
     "not say whether the channel of a key was dropped",
-    "ownership.what_lives_has_a_checkpoint": "a trace of `collect` and `create`: which channels live is in "
-    "the coordinator's memory",
-    "ownership.dropped_means_settled": "a trace of `ask_drop`: what is left in a buffer is not logged",
     "ownership.stored_never_goes_back": "what is judged is the same rule under another name, "
     "flush.stored_never_goes_back",
     "deletes.the_checkpoint_passes_no_unsynced_delete": "a trace of `take_delete`, `record` and "
@@ -157,23 +105,14 @@ _TRACE = {
     "flushed segment, and flush.checkpoint_before_earliest_unsynced",
     "stream.a_position_claims_only_what_is_stored": "a trace of `append` and `store`: its consequence "
     "is judged as flush.checkpoint_before_earliest_unsynced",
-    "stream.packs_leave_nothing_out": "a trace of `read_message` and `read_tick`: packs are not logged",
-    "stream.a_drop_ends_its_pack": "a trace of `read_tick` and `store`: packs are not logged",
-    "stream.packs_hold_their_interval": "a trace of `read_message` and `read_tick`: packs are not logged",
     "stream.packs_advance": "a trace of `read_tick`; on a query node its consequence is judged as "
     "reads.service_time_never_goes_back",
-    "stream.a_position_has_the_place_of_what_comes_next": "a trace of `read_message`, `read_tick` and "
-    "`store`: places are not logged",
-    "dispatch.nothing_is_left_out": "a trace of `append` and of what targets are sent: packs are not logged",
-    "dispatch.nothing_else_is_sent": "a trace of `send_main` and `send_deputy`: packs are not logged",
-    "dispatch.nothing_is_sent_twice": "a trace of `send_main` and `send_deputy`: packs are not logged",
     "dispatch.packs_come_in_order": "a trace of `send_main` and `send_deputy`; on a query node its "
     "consequence is judged as reads.service_time_never_goes_back",
     "segments.rows_are_served": "a trace of `apply_insert`, `end_load` and `raise_safe`; its consequence is "
     "judged as history.strong",
     "segments.deletes_are_served": "a trace of `apply_delete`, `begin_load` and `end_load`; its consequence "
     "is judged as history.strong",
-    "segments.no_row_is_served_twice": "a trace of `apply_insert` and `end_load`: an answer names no segment",
     "segments.reads_find_what_was_written": "a trace of all steps; what must and what may be in an answer is "
     "judged as history.strong and history.written",
     "segments.service_time_never_goes_back": "what is judged is the same rule under another name, "
@@ -181,16 +120,10 @@ _TRACE = {
     "reads.answers_are_final": "nothing can: an answer is seen once",
     "reads.answers_are_exact": "a trace of `check` and `answer`: an answer does not carry its timestamp; "
     "what must and what may be in it is judged as history.strong and history.written",
-    "reads.one_replica_never_goes_back": "a trace of `check`: an answer does not name its replica",
-    "reads.strong_never_goes_back": "a trace of `check`: an answer does not carry its timestamp",
-    "reads.session_never_goes_back": "a trace of `check`: an answer does not carry its timestamp",
-    "reads.guarantees_were_issued": "a trace of `begin_bounded` and of the oracle: guarantees are not logged",
-    "parts.pages_show_what_the_first_has_shown": "a trace of `collect` and `serve`: histories have no pages",
     "parts.every_channel_reaches_the_guarantee": "a trace of `begin` and `look`; for customized reads it is "
     "judged as reads.answers_reach_their_guarantee",
     "parts.recent_reads_reach_what_was_acknowledged": "a trace of `begin` and `look`; its consequence is "
     "judged as reads.strong_sees_what_was_acknowledged",
-    "parts.moments_were_issued": "a trace of `look` and of the oracle",
     "parts.answers_are_final": "nothing can: an answer is seen once",
 }
 """Claim -> what is missing, and why; of one that is not here, what it reads, and an end of a leads_to. The
@@ -214,6 +147,13 @@ def spec_claims(protocols: Collection[str] = PROTOCOLS) -> tuple[Property, ...]:
     specs = (resolve(reference).trace() for name, reference in PROTOCOLS.items() if name in protocols)
     left_out = ("lemma", "assumption")
     return tuple(prop for spec in specs for prop in spec.properties if prop.kind not in left_out)
+
+
+def sentence_of(claim: str) -> str:
+    """What a claim says, without a look at the rest of its protocol; empty if it is none of a protocol."""
+    protocol, _, name = claim.partition(".")
+    of = getattr(resolve(PROTOCOLS[protocol]), name, None) if protocol in PROTOCOLS else None
+    return " ".join((inspect.getdoc(of) or "").split("\n\n")[0].split()) if of else ""
 
 
 def abilities() -> Iterator[Ability]:

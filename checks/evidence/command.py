@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,6 @@ import pyarrow as pa
 from rich.console import Console
 from rich.text import Text
 
-from tidemark.checks.evidence import claims
 from tidemark.checks.evidence.judge import Finding, history_answers, judge_evidence, result, sorts_of, told
 from tidemark.checks.evidence.monitors.base import Answer, Monitor
 from tidemark.checks.evidence.monitors.distribute import of_kinds
@@ -44,7 +43,7 @@ from tidemark.checks.verdicts.commands import EVIDENCE_BUILD, evidence_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.checks.verdicts.verdict import Outcome
+from tidemark.checks.verdicts.verdict import Outcome, Verdict
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer
@@ -52,7 +51,7 @@ if TYPE_CHECKING:
 
 
 _SECONDS = 10.0
-"""How long the broker may take to answer."""
+"""How long the broker may take to answer, and how often it is said how far the reading is."""
 
 
 class BrokerError(Exception):
@@ -287,6 +286,9 @@ def follow(
 SPARK_FROM = 1 << 30
 """Bytes of evidence from which Spark is quicker than one process, which needs no start."""
 
+_SAID = 20
+"""So many notes, and reports of one monitor, are shown."""
+
 EVENTS = "events.parquet"
 UNPACKED_AT = ".unpacked"
 """Folder for what archives hold, below that of the run; hidden, so that it is not taken for evidence."""
@@ -318,14 +320,29 @@ def evidence(paths: Sequence[Path], *, options: Options, console: Console) -> in
     """
     begun = time.perf_counter()
     replay = options.command(paths)
-    read, found = read_and_judge(paths, options)
+    read, found = read_and_judge(paths, options, _every_seconds(console))
     say_files(read, found, console)
     finished = finish(read, found, replay=replay, options=options, begun=begun, name=_name(paths))
     show_result(finished.result, console, build=options.build, files=finished.files)
     return finished.result.exit_code.value
 
 
-def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, Finding]:
+def _every_seconds(console: Console) -> Callable[[int, int], None]:
+    """Says how far the reading is, if it takes long."""
+    due = time.monotonic() + _SECONDS
+
+    def told(done: int, of: int) -> None:
+        nonlocal due
+        if time.monotonic() > due:
+            due += _SECONDS
+            _say(console, f"read {done:,} of {of:,} files")
+
+    return told
+
+
+def read_and_judge(
+    paths: Sequence[Path], options: Options, told: Callable[[int, int], None] = lambda _done, _all: None
+) -> tuple[Evidence, Finding]:
     """The events and what the judges say about them. Raises BadInputError as ``evidence`` does."""
     paths = [piped(one, options.build) if str(one) == "-" or one.is_fifo() else one for one in paths]
     sources = sources_at(paths, unpacked=options.build / UNPACKED_AT)
@@ -333,7 +350,7 @@ def read_and_judge(paths: Sequence[Path], options: Options) -> tuple[Evidence, F
     if _on_spark(sources, options):
         read, answers = _spark(sources, options)
     else:
-        read = gather(sources)
+        read = gather(sources, told=told)
     return read, judge_evidence(read, answers)
 
 
@@ -398,11 +415,15 @@ def finish(
     expected: Mapping[str, Outcome] | None = None,
 ) -> Finished:
     """Verdicts, files and pictures. ``expected``: property id -> what must come out, if not ``holds``."""
-    from tidemark.checks.evidence.refinement.judge import refinement_verdicts
+    further: Iterable[Verdict] = ()
+    if any(kind.startswith("trace.") for kind in read.events.kinds()) or any(
+        source.sort is Sort.ITF for source in read.sources
+    ):
+        from tidemark.checks.evidence.refinement.judge import refinement_verdicts
 
-    further = refinement_verdicts(
-        read, instance=name, replay=replay, given=options.instance, manifests=options.manifests
-    )
+        further = refinement_verdicts(
+            read, instance=name, replay=replay, given=options.instance, manifests=options.manifests
+        )
     done = result(
         found,
         instance=name,
@@ -436,11 +457,9 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
     ruled, entries = sum(one.ruled for one in logs), sum(one.entries for one in logs)
     share = f" (of {entries:,} entries of logs {ruled:,} have a rule)" if entries else ""
     _say(console, f"read {len(counted)} files, {lines:,} lines{share}, {read.events.num_rows:,} events")
-    for note in found.notes:
-        _say(console, f"  note: {note}")
+    _say_some(console, "note", found.notes)
     for answer in found.answers:
-        for sentence, count in answer.reports.items():
-            _say(console, f"  {answer.property_id}: {told(sentence, count)}")
+        _say_some(console, answer.property_id, [told(*report) for report in answer.reports.items()])
     for gap in dict.fromkeys(map(str, found.gaps)):
         _say(console, f"  gap: {gap}")
     for diagnosis in diagnoses(read.events):
@@ -456,12 +475,21 @@ def say_files(read: Evidence, found: Finding, console: Console) -> None:
         )
 
 
+def _say_some(console: Console, head: str, sentences: Sequence[str]) -> None:
+    for sentence in sentences[:_SAID]:
+        _say(console, f"  {head}: {sentence}")
+    if len(sentences) > _SAID:
+        _say(console, f"  {head}: {len(sentences) - _SAID:,} more like these")
+
+
 def _say(console: Console, text: str) -> None:
     console.print(Text(text), soft_wrap=True)
 
 
 def show_claims(console: Console) -> int:
     """The table of ``--claims``."""
+    from tidemark.checks.evidence import claims
+
     for line in claims.lines():
         _say(console, line)
     return ExitCode.AS_EXPECTED.value

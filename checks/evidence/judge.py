@@ -1,6 +1,6 @@
 """From answers about evidence to verdicts: the one place where evidence meets the suite's own results."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
@@ -10,7 +10,7 @@ from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, ordered
 from tidemark.checks.evidence.order import settle
-from tidemark.checks.evidence.readers.wrapped import in_file
+from tidemark.checks.evidence.readers.wrapped import files_of
 from tidemark.checks.evidence.table.files import Sort, writers
 from tidemark.checks.evidence.table.plain import Evidence
 from tidemark.checks.evidence.table.whole import Gap, family, gaps, mixed, unknown_versions, versions
@@ -109,11 +109,8 @@ def _files(evidence: Evidence, found: Finding) -> None:
             found.unruled.append(f"{source.name} (lines of {', '.join(counted)})")
     if found.unruled:
         found.notes.append(f"no rule for {_some(found.unruled)}")
-    streams = [str(source) for (source,) in evidence.events.distinct("source")]
+    found.notes += _apart(evidence)
     for account in evidence.accounts.values():
-        own = [one for one in streams if account.sort is Sort.LOG and in_file(one, account.name)]
-        if len(own) > 1:
-            found.notes.append(f"each writer is judged by itself: {_some(own)}")
         if account.unfinished:
             found.notes.append(
                 f"{account.name}: the last line has no end: the file is being written, or was cut; "
@@ -127,6 +124,18 @@ def _files(evidence: Evidence, found: Finding) -> None:
         found.problems.append(
             ("version", f"{version} is not among 2.2 to 3.1: lines that it words otherwise are not seen")
         )
+
+
+def _apart(evidence: Evidence) -> Iterator[str]:
+    """The files whose writers are judged each by itself."""
+    streams: dict[str, list[str]] = {}
+    for (source,) in evidence.events.distinct("source"):
+        for file in files_of(str(source)):
+            streams.setdefault(file, []).append(str(source))
+    for account in evidence.accounts.values():
+        own = streams.get(account.name, ())
+        if account.sort is Sort.LOG and len(own) > 1:
+            yield f"each writer is judged by itself: {_some(own)}"
 
 
 def _some(names: Sequence[str]) -> str:
@@ -315,10 +324,9 @@ def _nothing(found: Finding, replay: str) -> Unjudged:
 
 def descriptions(judged: Iterable[Judgement]) -> dict[str, str]:
     """Property id -> sentence, for what was judged."""
-    from tidemark.checks.evidence.claims import spec_claims
+    from tidemark.checks.evidence.claims import sentence_of
 
     ids = {one.verdict.subject.property_id for one in judged}
-    protocols = {name.partition(".")[0] for name in ids}
     known = {one.property_id: one.rule for one in MONITORS} | HISTORY_CLAIMS
-    known |= {claim.id: claim.description for claim in spec_claims(protocols)}
-    return {name: known[name] for name in sorted(ids) if name in known}
+    found = {name: sentence_of(name) or known.get(name) for name in sorted(ids)}
+    return {name: sentence for name, sentence in found.items() if sentence}

@@ -21,7 +21,7 @@ import pyarrow.compute as pc
 
 from tidemark.checks.evidence.monitors.base import SHOWN, Answer, Breach, Monitor
 from tidemark.checks.evidence.monitors.run import MONITORS, ordered, rows
-from tidemark.checks.evidence.readers.wrapped import in_file
+from tidemark.checks.evidence.readers.wrapped import files_of
 from tidemark.checks.evidence.table.events import Events
 from tidemark.checks.evidence.table.whole import Gap, cluster_of
 
@@ -75,11 +75,8 @@ class _Logs:
         latest = lines.group_by(["source", "kind"]).aggregate([("line", "max")]).to_pylist()
         self.last = {(one["source"], one["kind"]): one["line_max"] for one in latest}
         self.reasons, self.arranged = dict(_crowds(lines)), {}
-        place = 0
-        for one in lines.column("source").value_counts().to_pylist():  # in the order of the lines
-            stream, count = one["values"], one["counts"]
-            reason, arranged = _backwards(lines.slice(place, count))
-            place += count
+        for stream, mine in _streams(lines):
+            reason, arranged = _backwards(mine)
             if arranged is not None:
                 self.arranged[stream] = arranged
             elif reason:
@@ -89,8 +86,8 @@ class _Logs:
 
     def settled(self, answer: Answer, monitor: type[Monitor]) -> Answer:
         """The answer without the streams that cannot bear it."""
-        streams = sorted({stream for stream, kind in self.last if kind in monitor.kinds})
-        streams = [one for one in streams if all((one, kind) in self.last for kind in monitor.needs)]
+        named = dict.fromkeys(sorted({stream for stream, kind in self.last if kind in monitor.kinds}))
+        streams = {one: None for one in named if all((one, kind) in self.last for kind in monitor.needs)}
         doubtful = (
             {} if monitor.one_by_one else {one: why for one in streams if (why := self.reasons.get(one))}
         )
@@ -102,15 +99,11 @@ class _Logs:
             return answer
         parts: list[pa.Table] = []
         sure: set[tuple[str, int]] = set()
-        for stream in streams:
-            if stream in doubtful and stream in self.reasons:
+        for stream, given in self._by_stream(monitor):
+            if stream not in streams or (stream in doubtful and stream in self.reasons):
                 continue
-            mine = (
-                sorted_[stream].rows(self._of(stream, monitor))
-                if stream in sorted_
-                else self._of(stream, monitor)
-            )
-            broken = _breaches(mine, monitor)
+            mine = sorted_[stream].rows(given) if stream in sorted_ else given
+            broken = _breaches(mine, monitor) if answer.broken or stream in sorted_ else set()
             if broken:
                 shown, why = self._shown(stream, mine, monitor, broken)
                 if why:
@@ -134,7 +127,7 @@ class _Logs:
 
     def _touches(self, gap: Gap, stream: str, monitor: type[Monitor]) -> bool:
         """Do damaged lines lie before what the monitor reads, or were they what it reads?"""
-        if not in_file(stream, gap.source):
+        if gap.source not in files_of(stream):
             return False
         last = max(
             line for (name, kind), line in self.last.items() if name == stream and kind in monitor.kinds
@@ -144,9 +137,9 @@ class _Logs:
             kind in monitor.kinds or (not kind and (anywhere or line < last)) for kind, line in gap.lost
         )
 
-    def _of(self, stream: str, monitor: type[Monitor]) -> pa.Table:
+    def _by_stream(self, monitor: type[Monitor]) -> Iterator[tuple[str, pa.Table]]:
         columns = {"source", "line", "kind", "at", "ts", *monitor.columns}
-        return self.events.table(*sorted(columns), kinds=monitor.kinds, where=pc.field("source") == stream)
+        return _streams(ordered(self.events.table(*sorted(columns), kinds=monitor.kinds), "source"))
 
     def _shown(
         self, stream: str, lines: pa.Table, monitor: type[Monitor], broken: set[int]
@@ -154,13 +147,21 @@ class _Logs:
         """The lines whose breach shows that something is wrong; if there are none, why not."""
         for gap in self.gaps:
             lost = [kind for kind, _ in gap.lost if not kind or kind in monitor.excused_by]
-            if lost and monitor.excused_by and in_file(stream, gap.source):
+            if lost and monitor.excused_by and gap.source in files_of(stream):
                 return set(), str(gap)
         if not monitor.one_by_one:
             for order, numbers in _orders(lines):
                 broken = broken & {int(numbers[number - 1]) for number in _breaches(order, monitor)}
         why = "its lines break the rule in their order, but not in another one that their stamps allow"
         return broken, "" if broken else f"{stream}: {why}"
+
+
+def _streams(lines: pa.Table) -> Iterator[tuple[str, pa.Table]]:
+    """The lines of each stream, of lines in the order of their streams."""
+    place = 0
+    for one in lines.column("source").value_counts().to_pylist():
+        yield one["values"], lines.slice(place, one["counts"])
+        place += one["counts"]
 
 
 def _judged(lines: pa.Table, kind: type[Monitor]) -> Answer:

@@ -229,12 +229,18 @@ def _kinds(raw: bytes) -> set[str]:
     }
 
 
+_FEW = 1 << 12
+"""Bytes up to which it is quicker to read line by line than to look for lines that matter."""
+
+
 def _idle_lines(data: bytes) -> tuple[Ints, Bools]:
     """Where the lines begin (and one would begin after the last), and which of them are whole and idle."""
     letters = np.frombuffer(data, dtype=np.uint8)
     ends = np.flatnonzero(letters == ord("\n"))
     begins = np.zeros(len(ends) + 2, dtype=np.int64)
     begins[1:-1], begins[-1] = ends + 1, len(data) + 1
+    if len(data) < _FEW:
+        return begins, np.zeros(len(begins) - 1, dtype=np.bool_)
     # With its end each line is a piece of the data as it is: nothing is copied.
     places = np.minimum(begins, len(data)).astype(np.int64)
     lines = pa.Array.from_buffers(

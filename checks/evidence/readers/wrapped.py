@@ -45,9 +45,9 @@ def stream(source: str, who: str) -> str:
     return f"{source} ({who})" if who else source
 
 
-def in_file(source: str, file: str) -> bool:
-    """Is this a stream of the file?"""
-    return source == file or source.startswith(f"{file} (")
+def files_of(source: str) -> list[str]:
+    """The files of which this may be a stream."""
+    return [source, *(source[: found.start()] for found in re.finditer(r" \(", source))]
 
 
 START = re.compile(rb"\[\d{4}/\d\d/\d\d \d\d:")

@@ -60,13 +60,24 @@ class GrowingReader(DataSourceStreamReader):
         return {"files": "{}"}
 
     def latestOffset(self, start: dict[str, Any], limit: object) -> dict[str, Any]:  # noqa: ARG002, N802
-        """The end of the last whole line of each file."""
+        """The end of the last whole line of each file. A file is known by its number on the device: one that
+        is renamed goes on, and one that takes its place, or that was cut, is another one.
+        """
         known = json.loads(start["files"])
         for source in find([path for path in self.paths if path.exists()]):
-            key = str(source.path.resolve())
             if source.sort in (Sort.LOG, Sort.LINES) and not source.packed:
-                known[key] = grown(source.path, known.get(key, _UNSEEN)) | {
-                    "name": source.name,
+                status = source.path.stat()
+                key = f"{status.st_dev}:{status.st_ino}"
+                while key in known and status.st_size < known[key]["bytes"]:
+                    key += "'"
+                name = source.name
+                while key not in known and any(one["name"] == name for one in known.values()):
+                    name += "~"
+                before = known.get(key, {**_UNSEEN, "name": name})
+                known[key] = {
+                    **grown(source.path, before),
+                    "path": str(source.path.resolve()),
+                    "name": before["name"],
                     "sort": source.sort.value,
                     "header": source.header,
                 }
@@ -76,11 +87,11 @@ class GrowingReader(DataSourceStreamReader):
         """A piece for each file that has grown."""
         before, after = json.loads(start["files"]), json.loads(end["files"])
         found: list[InputPartition] = []
-        for path, place in after.items():
-            old = before.get(path, _UNSEEN)
+        for key, place in after.items():
+            old = before.get(key, _UNSEEN)
             if place["bytes"] > old["bytes"]:
                 piece = Piece(
-                    path=path,
+                    path=place["path"],
                     name=place["name"],
                     sort=place["sort"],
                     header=place.get("header", ""),
@@ -98,10 +109,8 @@ class GrowingReader(DataSourceStreamReader):
 
 
 def grown(path: Path, before: dict[str, Any]) -> dict[str, Any]:
-    """Bytes and lines up to the last end of a line. A file that has become shorter begins anew."""
+    """Bytes and lines up to the last end of a line."""
     start, lines = int(before["bytes"]), int(before["lines"])
-    if path.stat().st_size < start:
-        start = lines = 0
     end = start
     with path.open("rb") as file:
         file.seek(start)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -59,16 +59,30 @@ def account_for(accounts: dict[str, Account], other: Account) -> None:
         accounts[other.name] = other
 
 
-def gather(sources: Iterable[Source], *, size: int = 0) -> Evidence:
-    """Read everything here, one piece after the other; files are not cut if ``size`` is 0."""
+_TOGETHER = 1024
+"""So many batches become one: a table in as many parts as there are files costs much memory."""
+
+
+def gather(
+    sources: Iterable[Source], *, size: int = 0, told: Callable[[int, int], None] = lambda _done, _all: None
+) -> Evidence:
+    """Read everything here, one piece after the other; files are not cut if ``size`` is 0.
+
+    ``told`` hears after each piece how many have been read, of how many files.
+    """
     listed = tuple(sources)
     accounts: dict[str, Account] = {}
-    batches: list[pa.RecordBatch] = []
-    for piece in pieces(listed, size=size):
+    tables, batches = [SCHEMA.empty_table()], list[pa.RecordBatch]()
+    for done, piece in enumerate(pieces(listed, size=size), 1):
         account = Account(piece.name)
         batches += read(piece, account)
         account_for(accounts, account)
-    return Evidence.of(pa.Table.from_batches(batches, schema=SCHEMA), accounts, listed)
+        if len(batches) >= _TOGETHER:
+            tables.append(pa.Table.from_batches(batches, schema=SCHEMA).combine_chunks())
+            batches.clear()
+        told(done, len(listed))
+    tables.append(pa.Table.from_batches(batches, schema=SCHEMA))
+    return Evidence.of(pa.concat_tables(tables), accounts, listed)
 
 
 def write(events: pa.Table, path: Path) -> None:

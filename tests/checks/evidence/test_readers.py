@@ -536,3 +536,31 @@ def test_no_broker(
     status, said = judge(f"127.0.0.1:{free_port()}", tmp_path, capsys)
     assert status == ExitCode.BAD_INPUT
     assert "does not answer" in said
+
+
+# ---- files that grow ----
+
+
+def test_rotated_and_cut_files_while_they_are_followed(tmp_path: Path) -> None:
+    """Each line is read once, whatever its file is called then; what takes its place is another source."""
+    from tidemark.checks.evidence.table.growing import GrowingReader
+
+    reader = GrowingReader([str(tmp_path)])
+    offset = reader.initialOffset()
+
+    def more() -> list[tuple[str, int, int]]:
+        nonlocal offset
+        before, offset = offset, reader.latestOffset(offset, None)
+        tables = [table for one in reader.partitions(before, offset) for table in reader.read(one)]
+        rows = [row for table in tables for row in table.to_pylist() if row["kind"] == "checkpoint.store"]
+        return sorted((row["source"], row["line"], row["ts"]) for row in rows)
+
+    log = write(tmp_path / "a.log", [parts.stored(1, ts(1)), parts.stored(2, ts(2))])
+    assert more() == [("a.log", 1, ts(1)), ("a.log", 2, ts(2))]
+    old = log.rename(tmp_path / "a.log.1")
+    old.write_text(old.read_text() + parts.stored(3, ts(3)) + "\n")
+    write(log, [parts.stored(4, ts(4)), parts.stored(5, ts(5))])
+    assert more() == [("a.log", 3, ts(3)), ("a.log~", 1, ts(4)), ("a.log~", 2, ts(5))]
+    write(log, [parts.stored(6, ts(6))])
+    assert more() == [("a.log~~", 1, ts(6))]
+    assert more() == []
