@@ -4,8 +4,8 @@
 every level, kills the process with SIGKILL, starts it again over the same files and reads once more. Exit
 code 0 when every answer is what its level promises; 1 when one is not, or the example cannot be completed;
 2 for options or a directory that cannot be used; 130 after Ctrl-C. ``serve --dir PATH`` runs a cluster until
-its standard input ends; it prints its port as JSON. So do ``query-node`` and ``oracle``, each one role in a
-process of its own over the files of a cluster.
+its standard input ends; it prints its port as JSON. So does ``oracle``, one role in a process of its own over
+the files of a cluster.
 """
 
 import argparse
@@ -21,12 +21,12 @@ from tidemark.impl.cluster.child import Child, child_cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.example import EXPECTED, Story, play, search
 from tidemark.impl.cluster.leave import leave_messages
-from tidemark.impl.cluster.processes import serve_cluster, serve_oracle, serve_query_node
+from tidemark.impl.cluster.processes import serve_cluster, serve_oracle
 from tidemark.impl.system.command import run_command
 from tidemark.impl.values.consistency import ConsistencyLevel
 
 TIME_LIMIT_SECONDS = 120.0
-SERVED = ("serve", "query-node", "oracle")
+SERVED = ("serve", "oracle")
 SIZES = {
     "channels": "physical channels",
     "proxies": "proxies",
@@ -48,10 +48,10 @@ def main(arguments: Sequence[str]) -> int:
         choices=("example", *SERVED),
         default="example",
         help="example (the default): the opening example, a kill and a recovery; serve: a cluster until the"
-        " input ends; query-node, oracle: one role of it",
+        " input ends; oracle: one of several oracles",
     )
     parser.add_argument("--dir", type=Path, help="directory of the cluster (example: a temporary one)")
-    parser.add_argument("--name", default="1", help="of a query node or an oracle (default 1)")
+    parser.add_argument("--name", default="1", help="of an oracle (default 1)")
     for name, what in SIZES.items():
         default = getattr(ClusterConfig(), name)
         option = f"--{name.replace('_', '-')}"
@@ -81,13 +81,10 @@ def main(arguments: Sequence[str]) -> int:
 
 
 async def _serve(given: argparse.Namespace, config: ClusterConfig) -> None:
-    match given.command:
-        case "query-node":
-            await serve_query_node(given.dir, given.name)
-        case "oracle":
-            await serve_oracle(given.dir, given.name, config.etcd)
-        case _:
-            await serve_cluster(given.dir, config)
+    if given.command == "oracle":
+        await serve_oracle(given.dir, given.name, config.etcd)
+    else:
+        await serve_cluster(given.dir, config)
 
 
 async def example(directory: Path) -> int:

@@ -1,4 +1,4 @@
-"""Roles in processes of their own: a whole cluster, a query node over its files, one oracle of several.
+"""Roles in processes of their own: a whole cluster, one oracle of several.
 
 Each prints its port as JSON when it serves, and ends when its standard input ends.
 """
@@ -9,20 +9,13 @@ import sys
 from collections.abc import Awaitable
 from pathlib import Path
 
-from tidemark.impl.broker.reader import FileEntryLog
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.config import ClusterConfig
 from tidemark.impl.cluster.directory import ClusterDirectory
 from tidemark.impl.cluster.server import answers_of
-from tidemark.impl.querynode.query_node import QueryNode, QueryNodePorts
-from tidemark.impl.querynode.remote import answers_of as answers_of_node
-from tidemark.impl.querynode.values import ChannelDescription
 from tidemark.impl.runtime import AsyncioClock, NoPreemption
 from tidemark.impl.storage.etcd_oracle import EtcdOracleStore
-from tidemark.impl.storage.parquet_store import ParquetStore
-from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
-from tidemark.impl.stream.packs import StreamPosition
 from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
 from tidemark.impl.system.connection import Json
 from tidemark.impl.system.line_server import Handler, LineServer
@@ -30,7 +23,6 @@ from tidemark.impl.system.standard_input import standard_input_ended
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.server import OracleServer
-from tidemark.impl.types import MetaSnapshot
 
 SHORT_LEASE = OracleConfig(lease=2.0, lease_margin=0.5, renew_pause=0.4, campaign_pause=0.2)
 """Of an oracle that another one follows: no wait of 15 s."""
@@ -42,21 +34,6 @@ async def serve_cluster(directory: Path, config: ClusterConfig) -> None:
     await cluster.start()
     await _answer(answers_of(cluster.gateways), cluster.wait_failed())
     await cluster.stop()
-
-
-async def serve_query_node(root: Path, name: str) -> None:
-    """Run a query node over a cluster's metadata, binlogs and logs: of the channels that there are now."""
-    directory = ClusterDirectory(root)
-    meta = SqliteMetaStore(directory.meta)
-    snapshot = await meta.load()
-    await meta.close()
-    ports = QueryNodePorts(
-        log=FileEntryLog(directory.logs, clock=AsyncioClock()), store=ParquetStore(directory.binlogs)
-    )
-    node = QueryNode(node_id=name, ports=ports)
-    await asyncio.gather(*(node.watch(description) for description in _descriptions(snapshot)))
-    await _answer(answers_of_node(node), node.supervisor.wait_failed())
-    await node.stop()
 
 
 async def serve_oracle(root: Path, name: str, etcd: str) -> None:
@@ -93,16 +70,3 @@ async def _answer(answers: Handler, failing: Awaitable[None]) -> None:
         failed.result()
     failed.cancel()
     await server.stop()
-
-
-def _descriptions(snapshot: MetaSnapshot) -> list[ChannelDescription]:
-    """What the coordinator knew of each channel when the snapshot was taken."""
-    return [
-        ChannelDescription(
-            channel=record.channel,
-            seek=StreamPosition(0, record.checkpoint),
-            segments=tuple(segment for segment in snapshot.segments if segment.channel == record.channel),
-        )
-        for record in snapshot.channels
-        if not record.dropped
-    ]
