@@ -115,17 +115,6 @@ BASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def drawn(seed: int) -> list[Refaired]:
-    choices = random.Random(seed)
-    found = []
-    for protocol, bounds in BASES:
-        names = [action.name for action in Instance(protocol, bounds).spec.actions]
-        kinds: list[Fairness] = ["none", "weak", "strong"]
-        fairness = {name: choices.choices(kinds, weights=[1, 3, 3])[0] for name in names}
-        found.append(Refaired(protocol, bounds, fairness=fairness))
-    return found
-
-
 MAZE = "tests.protocols.mazes:Maze"
 STILL = 0.3
 """Of the spots, those from which a door leads nowhere."""
@@ -166,7 +155,6 @@ def avoiding(*, everywhere: bool) -> Refaired:
 
 
 INSTANCES = [Refaired(protocol, bounds) for protocol, bounds in BASES]
-INSTANCES += list(itertools.chain.from_iterable(drawn(seed) for seed in range(8)))
 INSTANCES += [maze(seed) for seed in range(60)]
 INSTANCES += [avoiding(everywhere=False), avoiding(everywhere=True)]
 

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing import get_context
 
 from tests.models.drawn.compare import EVERY, portion
@@ -22,11 +22,12 @@ def main() -> int:
     end = given.first + given.count
     portions = [range(at, min(at + 50, end)) for at in range(given.first, end, 50)]
     found, seen = 0, Counter[str]()
-    with ProcessPoolExecutor(given.jobs, mp_context=get_context("spawn"), max_tasks_per_child=8) as pool:
-        for texts, part in pool.map(portion, portions, [every] * len(portions)):
+    with get_context("spawn").Pool(given.jobs, maxtasksperchild=8) as pool:
+        for texts, part in pool.imap(partial(portion, every=every), portions):
             found += len(texts)
             seen.update(part)
             print(*texts, sep="\n", end="\n" * bool(texts), flush=True)
+            print(f"{seen['native']} of {given.count}", end="\r", file=sys.stderr)
     shown = ", ".join(f"{name}: {number}" for name, number in sorted(seen.items()))
     print(f"{given.count} protocols, {found} disagreements; {shown}")
     return 1 if found else 0
