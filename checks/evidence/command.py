@@ -111,20 +111,23 @@ def save_store(address: str, *, build: Path) -> Path:
     The history ends where no change comes for some seconds. If its first revisions are gone, what stands is
     written in its place. Raises BadInputError if nothing answers at the address, or if the store is empty.
     """
-    path = build / FILE
+    return _saved(
+        (f"{json.dumps(change)}\n" for change in _history(address)),
+        build / FILE,
+        nothing=f"the store at {address} has no change",
+        remedy="name the HTTP gateway of an etcd: http://HOST:2379",
+    )
+
+
+def _saved(lines: Iterable[str], path: Path, *, nothing: str, remedy: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
-    changes = 0
     try:
         with path.open("w", encoding="utf-8") as file:
-            for change in _history(address):
-                file.write(f"{json.dumps(change)}\n")
-                changes += change["key"] != ""
-    except (GatewayError, ValueError) as error:
-        raise BadInputError(
-            str(error), remedy="name the HTTP gateway of an etcd: http://HOST:2379"
-        ) from error
-    if not changes:
-        raise BadInputError(f"the store at {address} has no change", remedy="name another store")
+            written = sum(map(file.write, lines))
+    except (GatewayError, BrokerError, ValueError) as error:
+        raise BadInputError(str(error), remedy=remedy) from error
+    if not written:
+        raise BadInputError(nothing, remedy=remedy)
     return path
 
 
@@ -142,22 +145,12 @@ def save_topics(address: str, *, build: Path, topics: str = CHANNELS) -> Path:
     Raises BadInputError if nothing answers at the address, if no topic has such a name, or if a message is
     none of Milvus's; ModuleNotFoundError if the extra ``evidence`` is missing.
     """
-    path = build / TOPICS_FILE
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with path.open("w", encoding="utf-8") as file:
-            written = sum(file.write(line) > 0 for line in lines(_known(messages(address, topics))))
-    except (BrokerError, ValueError) as error:
-        raise BadInputError(
-            str(error),
-            remedy="name a broker of the cluster as HOST:PORT, and --topics as its channels are named",
-        ) from error
-    if not written:
-        raise BadInputError(
-            f"the topics of {address} with {topics!r} in their name hold no message",
-            remedy="name another broker, or another part of the names with --topics",
-        )
-    return path
+    return _saved(
+        lines(_known(messages(address, topics))),
+        build / TOPICS_FILE,
+        nothing=f"the topics of {address} with {topics!r} in their name hold no message",
+        remedy="name a broker of the cluster as HOST:PORT, and --topics as its channels are named",
+    )
 
 
 def _known(found: Iterator[tuple[str, int, bytes]]) -> Iterator[dict[str, Any]]:

@@ -206,6 +206,8 @@ def dumped(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     kept = document["kvs"]
     for one in kept:
         yield _change(one, "put")
+    if not kept:
+        return
     revision = document.get("header", {}).get("revision") or max(int(one["mod_revision"]) for one in kept)
     yield {"kind": "etcd", "rev": int(revision), "op": "snapshot", "key": "", "rows": len(kept)}
 
