@@ -13,7 +13,7 @@ from tidemark.impl.errors import ProxyClosedError, ProxyEndedError
 from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.ports import MessageStream
 from tidemark.impl.proxy.scheduler import TaskScheduler
-from tidemark.impl.proxy.task_queue import DmlTaskQueue
+from tidemark.impl.proxy.task_queue import DmlTaskQueue, QueryTaskQueue
 from tidemark.impl.proxy.values import AppendOutcome, CallMessage, DmlTask, Message
 from tidemark.impl.runtime import Spawn
 from tidemark.impl.values.oracle import Oracle
@@ -86,7 +86,7 @@ class ProxyQueues:
         self._entering = 0
         self._progress = asyncio.Event()
         self.queues = {
-            kind: DmlTaskQueue(
+            kind: (QueryTaskQueue if kind is QueueKind.QUERY else DmlTaskQueue)(
                 oracle=oracle, preemption=preemption, capacity=capacity, progress=self._progress
             )
             for kind in streams

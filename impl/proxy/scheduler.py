@@ -50,7 +50,7 @@ class TaskScheduler:
                 await self._freed.wait()
             self.free_slots -= 1
             task = await self.queue.next_task()
-            self._spawn(partial(self._work, task), f"task {task.ts}")
+            self._spawn(partial(self._work, task), f"task {task.number}")
 
     async def _work(self, task: DmlTask) -> None:
         try:
@@ -64,7 +64,7 @@ class TaskScheduler:
         if task.error is None:
             await task.prepare()
         produces = [
-            asyncio.create_task(self._produce(task, channel), name=f"produce {task.ts} {channel}")
+            asyncio.create_task(self._produce(task, channel), name=f"produce {task.number} {channel}")
             for channel in task.channels
             if channel not in task.outcomes  # a task that was dropped has its outcomes
         ]

@@ -1,8 +1,8 @@
-"""The DML task queue: tasks in the order of their timestamps, and the statistics of the unfinished ones.
+"""The task queues: tasks in the order of their timestamps, and the statistics of the unfinished ones; reads.
 
-One lock covers the allocation of a timestamp, the entry into the queue and that into the statistics. So no
-snapshot falls between allocation and entry, tasks enter in the order of their timestamps, and no task ends
-before it has entered (facts 3.1).
+In a queue of changes or writes one lock covers the allocation of a timestamp, the entry into the queue and
+that into the statistics. So no snapshot falls between allocation and entry, tasks enter in the order of their
+timestamps, and no task ends before it has entered (facts 3.1).
 """
 
 import asyncio
@@ -13,7 +13,6 @@ from tidemark.impl.ports import Preemption
 from tidemark.impl.proxy.statistics import ChannelStatistics, Span
 from tidemark.impl.proxy.values import DmlTask, TaskPhase
 from tidemark.impl.stepped_lock import SteppedLock
-from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.oracle import Oracle
 
@@ -25,7 +24,7 @@ class DmlTaskQueue:
     PopUnissuedTask, FrontUnissuedTask, AddActiveTask, PopActiveTask, utFull, utChan
 
     unissued: tasks that wait for a worker, in the order of their timestamps.
-    active: tasks that a worker has, by timestamp.
+    active: tasks that a worker has, by place.
     statistics: the timestamps of both, by channel.
     stats_lock: covers an enqueue from its allocation to its entry, each pop and each snapshot.
     closing: no task is begun any more. Queued tasks pass through all stages without being carried out.
@@ -42,7 +41,7 @@ class DmlTaskQueue:
     ) -> None:
         """``progress`` is set when a task ends."""
         self.unissued: deque[DmlTask] = deque()
-        self.active: dict[Timestamp, DmlTask] = {}
+        self.active: dict[int, DmlTask] = {}
         self.statistics = ChannelStatistics()
         self._oracle = oracle
         self._preemption = preemption
@@ -105,7 +104,7 @@ class DmlTaskQueue:
             await self._arrived.wait()
         await self._preemption.point("queue.issue")
         task = self.unissued.popleft()
-        self.active[task.ts] = task
+        self.active[task.place] = task
         task.phase = TaskPhase.RUNNING
         refusal = self._refusal(task)
         if refusal is not None:
@@ -115,7 +114,7 @@ class DmlTaskQueue:
     async def pop(self, task: DmlTask) -> None:
         """A task has ended: no message with its timestamp will be appended any more."""
         async with self.stats_lock.holding("queue.pop"):
-            del self.active[task.ts]
+            del self.active[task.place]
             self.statistics.pop(task.channels, task.ts)  # chosen before the task was queued (B8)
             task.phase = TaskPhase.POPPED
             self._progress.set()
@@ -124,3 +123,23 @@ class DmlTaskQueue:
         """The statistics of one moment at which no task is between its allocation and its entry."""
         async with self.stats_lock.holding("queue.snapshot"):
             return self.statistics.snapshot()
+
+
+class QueryTaskQueue(DmlTaskQueue):
+    """Reads as they come. They have no timestamp, and wait neither for the oracle nor for a lock to enter.
+
+    Milvus: dqTaskQueue, CanSkipAllocTimestamp
+
+    The level says what a read must see. Only a Strong one asks the oracle, when it is carried out.
+    """
+
+    async def enqueue(self, task: DmlTask) -> None:
+        """Give a read its place. Raise QueueFullError."""
+        self._admit(task)
+        self._append(task)
+
+    async def pop(self, task: DmlTask) -> None:
+        """A read has ended."""
+        del self.active[task.place]
+        task.phase = TaskPhase.POPPED
+        self._progress.set()

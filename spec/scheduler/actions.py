@@ -1,9 +1,9 @@
 """The scheduler of a proxy: the steps.
 
 A client's request becomes a task of one of three queues: changes of metadata (``ddl``), writes (``dml``),
-reads (``query``). To enter its queue a task is given an id and a timestamp. A worker takes the first task of
-a queue and carries it out: a call takes effect elsewhere. Then the caller is notified, and the task leaves
-the active ones. Of the first queue one task is active at a time, of the others any number.
+reads (``query``). To enter its queue a task is given an id and a timestamp; a read only an id. A worker takes
+the first task of a queue and carries it out: a call takes effect elsewhere. Then the caller is notified, and
+the task leaves the active ones. Of the first queue one task is active at a time, of the others any number.
 
 Sources: seed 004 (6.0, 6.6.1), facts 3.1, hazards 12 and 27.
 
@@ -16,6 +16,8 @@ How it is cut:
   is dropped is issued and fails there. One channel represents all.
 - ``crash`` ends the proxy: another one begins with an empty state. ``closed`` is an end without another.
 - A task that is asked or stamped holds the lock of its queue.
+- The oracle is asked for a read, at Strong, when it is carried out (``reads``). Local time, which Milvus
+  takes at the other levels, orders nothing: a read has no timestamp here.
 """
 
 from tidemark.spec.language import (
@@ -118,7 +120,8 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     def has_id(s, t):
         """The task was given its id."""
-        return one_of(s.phase[t], "stamped", "queued", "running", "ended", "over") & (s.ts[t] > 0)
+        given = one_of(s.phase[t], "stamped", "queued", "running", "ended", "over")
+        return given & ((s.ts[t] > 0) | s.has_entered(t))
 
     def may_act(s, t):
         """The call of the task may still take effect."""
@@ -136,6 +139,12 @@ class SchedulerActions(Protocol, name="scheduler"):
         """The timestamp of the task, which it has or will get, is greater than the value."""
         return ite(s.phase[t] == "asked", s.floor[t] >= value, s.ts[t] > value)
 
+    def line_up(s, t):
+        """The task is the last of its queue."""
+        s.phase[t] = "queued"
+        s.tail[s.queue[t]] = s.tail[s.queue[t]] + 1
+        s.place[t] = s.tail[s.queue[t]]
+
     def notify(s, t):
         s.notices[t] = s.notices[t] + 1
         s.caller[t] = ite(s.caller[t] == "left", "left", "told")
@@ -152,7 +161,7 @@ class SchedulerActions(Protocol, name="scheduler"):
     @action(source="seed 004, 6.6.1: OnEnqueue")
     def ask(s, t: Task):
         """The task takes the lock of its queue, and asks for an id and a timestamp."""
-        require((s.phase[t] == "new") & (s.mode == "open") & s.lock_is_free(t))
+        require((s.phase[t] == "new") & (s.mode == "open") & (s.queue[t] != "query") & s.lock_is_free(t))
         s.phase[t] = "asked"
         s.floor[t] = s.issued
         s.caller[t] = "waits"
@@ -184,11 +193,17 @@ class SchedulerActions(Protocol, name="scheduler"):
 
     @action(fairness="weak", source="seed 004, 6.6.1: addUnissuedTask")
     def enqueue(s, t: Task):
-        """The task is the last of its queue; the lock is free."""
+        """The task enters its queue; the lock is free."""
         require(s.phase[t] == "stamped")
-        s.phase[t] = "queued"
-        s.tail[s.queue[t]] = s.tail[s.queue[t]] + 1
-        s.place[t] = s.tail[s.queue[t]]
+        s.line_up(t)
+
+    @action(source="seed 002, Enqueue: CanSkipAllocTimestamp", relies_on=("ids.ids_are_unique",))
+    def enter(s, t: Task):
+        """A read is given its id and enters its queue: it takes no lock and asks no oracle."""
+        require((s.phase[t] == "new") & (s.mode == "open") & (s.queue[t] == "query"))
+        require(~s.UNIQUE | s.is_alone(t))
+        s.caller[t] = "waits"
+        s.line_up(t)
 
     # ---- out of the queue ----
 

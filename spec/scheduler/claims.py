@@ -21,13 +21,17 @@ class SchedulerClaims(SchedulerActions):
 
     @transition_invariant(source="seed 004, 6.6.1: the timestamp of entering the queue; facts 3.1, 3.2")
     def new_timestamps_are_greatest(before, after):
-        """A task that enters a queue has a greater timestamp than each that is there, or was."""
+        """A change or write that enters its queue has a greater timestamp than each that is there, or was."""
         return forall(
             after.Task,
             after.Task,
             lambda t, u: implies(
                 all_of(
-                    ~before.has_entered(t), after.has_entered(t), after.joins(t, u), before.has_entered(u)
+                    after.queue[t] != "query",
+                    ~before.has_entered(t),
+                    after.has_entered(t),
+                    after.joins(t, u),
+                    before.has_entered(u),
                 ),
                 after.ts[t] > after.ts[u],
             ),
@@ -35,12 +39,13 @@ class SchedulerClaims(SchedulerActions):
 
     @invariant(source="seed 004, 6.0; facts 3.1: allocation order = queue order")
     def a_queue_is_in_order_of_time(s):
-        """Of two tasks of one queue, the one with the smaller timestamp has entered first."""
+        """Of two changes, or two writes, the one with the smaller timestamp has entered first."""
         return forall(
             s.Task,
             s.Task,
             lambda t, u: implies(
-                all_of(s.has_entered(t), s.joins(t, u), s.place[t] < s.place[u]), s.ts[t] < s.ts[u]
+                all_of(s.queue[t] != "query", s.has_entered(t), s.joins(t, u), s.place[t] < s.place[u]),
+                s.ts[t] < s.ts[u],
             ),
         )
 
@@ -74,6 +79,11 @@ class SchedulerClaims(SchedulerActions):
     def writes_are_above_the_report(s):
         """However tasks end: no write takes effect at or below the reported value."""
         return s.allows(s.reported)
+
+    @invariant(source="seed 002, Enqueue: CanSkipAllocTimestamp", frame=True)
+    def no_read_waits_to_enter(s):
+        """No read waits for an oracle or a lock before it is in its queue."""
+        return forall(s.Task, lambda t: implies(s.queue[t] == "query", ~s.holds_lock(t)))
 
     # ---- notifications, and the map of active tasks ----
 
@@ -137,6 +147,11 @@ class SchedulerClaims(SchedulerActions):
                 & ~before.carried[u]
             ),
         )
+
+    @reachable(after="carry", source="seed 002, Enqueue: CanSkipAllocTimestamp")
+    def a_read_does_not_wait_for_the_oracle(before, after, t):
+        """A read is carried out while a write waits for its timestamp."""
+        return (before.queue[t] == "query") & exists(before.Task, lambda u: before.phase[u] == "asked")
 
     @reachable(after="late", source="hazard 12")
     def what_failed_takes_effect(before, after, t):

@@ -119,15 +119,17 @@ class Scheduler(SchedulerClaims):
 
     @lemma(source="facts 2.3, 3.1")
     def what_was_given_was_issued(s):
-        """Timestamps and places are at most the greatest given ones; an entered task has both."""
+        """Timestamps and places are at most the greatest; an entered task has both; a read only a place."""
         return (s.reported <= s.issued) & forall(
             s.Task,
             lambda t: all_of(
                 s.ts[t] <= s.issued,
                 s.floor[t] <= s.issued,
                 s.place[t] <= s.tail[s.queue[t]],
-                implies(s.has_entered(t) | (s.phase[t] == "stamped"), s.ts[t] > 0),
-                implies(one_of(s.phase[t], "new", "asked"), s.ts[t] == 0),
+                implies(
+                    (s.queue[t] != "query") & (s.has_entered(t) | (s.phase[t] == "stamped")), s.ts[t] > 0
+                ),
+                implies((s.queue[t] == "query") | one_of(s.phase[t], "new", "asked"), s.ts[t] == 0),
                 implies(one_of(s.phase[t], "new", "asked", "stamped"), ~s.has_entered(t)),
                 implies(s.is_unfinished(t), s.has_entered(t)),
             ),

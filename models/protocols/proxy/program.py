@@ -216,7 +216,8 @@ class ProxyProgram(RefiningProgram):
     def condition(self, name: str, event: Event) -> bool:
         """The table's conditions: the oracle is "silent"; a message of the event's task was "refused"."""
         if name == "refused":
-            ts = int(event.owner.rpartition(" ")[2])
+            number = int(event.owner.rpartition(" ")[2])
+            (ts,) = (task.ts for task in self.tasks if task.number == number)
             return any(refused == ts for _, refused in self.log.refused)
         return isinstance(self.oracle, SparingOracle) and self.oracle.silent
 

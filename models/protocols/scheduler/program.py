@@ -58,7 +58,7 @@ class SchedulerScenario:
     @property
     def channels(self) -> tuple[str, ...]:
         """Where each task is carried out."""
-        return tuple(kind.value for kind in self.tasks)
+        return tuple(f"{kind.value} {place}" for place, kind in enumerate(self.tasks))
 
     def settings(self) -> Settings:
         """Return the bounds of the world."""
@@ -92,7 +92,8 @@ class SchedulerProgram(RefiningProgram):
         super().__init__(_abstraction(scenario, protocol))
         self.scenario = scenario
         self.settings = scenario.settings()
-        self.tasks = [(kind, DmlTask((kind.value,))) for kind in scenario.tasks]
+        channels = zip(scenario.tasks, scenario.channels, strict=True)
+        self.tasks = [(kind, DmlTask((channel,))) for kind, channel in channels]
         self.oracle = SparingOracle(most=0, needed=_is_known) if scenario.endless else OracleProcess()
         self.log = LogProcess()
         self.queues: ProxyQueues | None = None
@@ -214,9 +215,9 @@ class SchedulerProgram(RefiningProgram):
         return "the proxy is not closed" if values["mode"] == "closing" else None
 
     def element(self, name: str, value: Any) -> Any:
-        """Return a task's place: by the number of its request, or by its timestamp."""
-        if name == "t__ts":
-            return next((t for t, (_, task) in enumerate(self.tasks) if task.ts == int(value)), None)
+        """Return a task's place: by the number of its request, or by its channel."""
+        if name == "t__channel":
+            return self.scenario.channels.index(value)
         if name == "t__number":
             return next((t for t, (_, task) in enumerate(self.tasks) if task.number == int(value)), None)
         return int(value)
@@ -244,7 +245,7 @@ def memory_of(queues: ProxyQueues, tasks: Sequence[tuple[QueueKind, DmlTask]]) -
     """Return what influences the future of the queues, beyond their view."""
     return (
         tuple(
-            (tuple(task.ts for task in queue.unissued), tuple(sorted(queue.active)),
+            (tuple(task.number for task in queue.unissued), tuple(sorted(queue.active)),
              tuple(queue.stats_lock.users), queue.closing, queue.entered)
             for queue in queues.queues.values()
         ),

@@ -34,6 +34,10 @@ class IdOfATask(Reading, user=Scheduler, owner=Ids, action="stamp"):
         return scheduler.is_alone(t)
 
 
+class IdOfARead(IdOfATask, action="enter"):
+    """A read has its id as any task."""
+
+
 def are_the_runs(scheduler, ids, tasks, runs):
     """The two tasks have their ids from these two runs."""
     (t, u), (q, r) = tasks, runs

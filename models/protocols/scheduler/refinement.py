@@ -55,10 +55,10 @@ def queues_view(
                 floor=floors[number],
                 ts=task.ts,
                 place=task.place,
-                active=queues.queues[kind].active.get(task.ts) is task and not ended,
+                active=queues.queues[kind].active.get(task.place) is task and not ended,
                 unknown=_is_unknown(task, ended=ended),
                 left=task.left,
-                refused=not task.ts and task.error is not None and not isinstance(task.error, RpcError),
+                refused=not task.place and task.error is not None and not isinstance(task.error, RpcError),
                 cut=_is_cut(task),
                 notices=task.answered.times - _is_cut(task),
             )

@@ -2,6 +2,7 @@
 
 import asyncio
 from contextlib import asynccontextmanager
+from typing import Any
 from unittest.mock import AsyncMock
 
 import pytest
@@ -20,7 +21,9 @@ from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.ports import ProxyPorts
 from tidemark.impl.proxy.proxy import Proxy
 from tidemark.impl.proxy.queues import QueueKind
+from tidemark.impl.proxy.task_queue import QueryTaskQueue
 from tidemark.impl.proxy.values import CallTask, DmlTask, TaskPhase
+from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.timestamp import Batch
 
 CONFIG = ProxyConfig(
@@ -144,16 +147,19 @@ CALLS = [
 
 
 @pytest.mark.parametrize(("error", "answer", "failure"), CALLS)
-@pytest.mark.parametrize("kind", [QueueKind.DDL, QueueKind.QUERY])
-async def test_a_call_is_made_once_at_its_timestamp_and_keeps_its_answer(world, kind, error, answer, failure):
+@pytest.mark.parametrize(("kind", "stamps"), [(QueueKind.DDL, [2, 3]), (QueueKind.QUERY, [0, 0])])
+async def test_a_call_is_made_once_at_its_timestamp_and_keeps_its_answer(
+    world, kind, stamps, error, answer, failure
+):
+    """A read has no timestamp."""
     await world.serves()
     call = AsyncMock(return_value="an answer", side_effect=error)
-    for place in (2, 3):
+    for made in (1, 2):
         task = CallTask(("component",), call=call)
         await world.proxy.submit(task, kind)
         assert (task.answer, type(task.failure) if task.failure else None) == (answer, failure)
         assert task.succeeded == (failure is None)
-        assert [one.args for one in call.await_args_list] == [(2,), (3,)][: place - 1]
+        assert [one.args for one in call.await_args_list] == [(stamp,) for stamp in stamps[:made]]
 
 
 async def test_a_defect_of_a_component_ends_the_proxy(world):
@@ -248,3 +254,31 @@ async def test_a_close_returns_when_the_proxy_ends_meanwhile(world):
     await settle()
     await world.proxy.stop()
     assert await errors_of(begun, closing) == [ProxyEndedError, type(None)]
+
+
+async def test_a_read_is_refused_by_a_full_queue_and_by_a_proxy_that_closes():
+    oracle: Any = None
+    queue = QueryTaskQueue(oracle=oracle, preemption=NoPreemption(), capacity=1)
+    first, late = DmlTask(("a",)), DmlTask(("a",))
+    await queue.enqueue(first)
+    with pytest.raises(QueueFullError):
+        await queue.enqueue(late)
+    queue.closing = True
+    with pytest.raises(ProxyClosedError):
+        await queue.enqueue(late)
+    assert (list(queue.unissued), queue.entered) == ([first], 1)
+
+
+async def test_a_close_returns_when_the_last_read_has_ended(world):
+    await world.serves()
+    gate = asyncio.Event()
+    caller = asyncio.create_task(
+        world.proxy.submit(CallTask(("nodes",), call=lambda ts: gate.wait()), QueueKind.QUERY)
+    )
+    await settle()
+    closing = asyncio.create_task(world.proxy.close())
+    await settle()
+    assert not closing.done()
+    gate.set()
+    await asyncio.wait_for(closing, 5)
+    await caller

@@ -33,7 +33,7 @@ async def test_the_gate_moves_a_value_once_for_a_batch():
     await ticker.tick()
     assert (ticker.published, ticker.current) == ({"a": 0}, {"a": 4})
     for task in tasks[:2]:
-        queue.active[task.ts] = task
+        queue.active[task.place] = task
         await queue.pop(task)
     await ticker.tick()
     assert ticker.published == {"a": 0}
@@ -65,7 +65,7 @@ async def test_a_channel_whose_tasks_are_over_falls_back_to_the_default():
     task = DmlTask(("a",))
     await queue.enqueue(task)
     await ticker.tick()
-    queue.active[task.ts] = task
+    queue.active[task.place] = task
     await queue.pop(task)
     await ticker.tick()
     assert ticker.report(1).value("a") == 3

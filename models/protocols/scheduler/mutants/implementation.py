@@ -21,6 +21,7 @@ WORKERS = "proxy/scheduler.py:TaskScheduler."
 LEAVES = Host("scheduler-impl-leaves", scheduler)
 CLOSE = Host("scheduler-impl-close", scheduler)
 LATE = Host("scheduler-impl-late-call", scheduler)
+READS = Host("scheduler-impl-reads", scheduler)
 CRASH = Host("scheduler-impl-crash", scheduler)
 
 NOTIFY = "seed 004, 6.6.1: Notify"
@@ -41,9 +42,9 @@ MUTANTS = patches(
     Patch(
         "taken-tasks-are-not-active",
         at=QUEUE + "next_task",
-        old="self.active[task.ts] = task",
+        old="self.active[task.place] = task",
         new="pass",
-        also=(Edit(QUEUE + "pop", "del self.active[task.ts]", "pass"),),
+        also=(Edit(QUEUE + "pop", "del self.active[task.place]", "pass"),),
         killer=ACTIVE,
         on=LEAVES,
         source="seed 004, 6.6.1",
@@ -52,8 +53,8 @@ MUTANTS = patches(
     Patch(
         "a-task-without-caller-stays-active",
         at=QUEUE + "pop",
-        old="del self.active[task.ts]",
-        new="if not task.left:\n                del self.active[task.ts]",
+        old="del self.active[task.place]",
+        new="if not task.left:\n                del self.active[task.place]",
         killer=ACTIVE,
         on=LEAVES,
         walked=Host("scheduler-driven", scheduler),
@@ -144,6 +145,16 @@ MUTANTS = patches(
         on=LATE.like(protocol=f"{_VARIANTS}:NotSettled"),
         source="hazard 12",
         says="A call that has timed out is over.",
+    ),
+    Patch(
+        "reads-ask-as-writes-do",
+        at=QUEUES + "__init__",
+        old="QueryTaskQueue if kind is QueueKind.QUERY else DmlTaskQueue",
+        new="DmlTaskQueue",
+        killer="scheduler.no_read_waits_to_enter",
+        on=READS,
+        source="seed 002, Enqueue: CanSkipAllocTimestamp",
+        says="A read takes a timestamp under the lock of its queue, and waits for the oracle.",
     ),
     Patch(
         "the-lock-is-unfair",

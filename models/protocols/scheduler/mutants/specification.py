@@ -6,6 +6,7 @@ from tidemark.spec.scheduler import Scheduler
 
 TWO = "scheduler-two-ddls"
 SIDE = "scheduler-two-writes"
+READ = "scheduler-write-and-read"
 
 
 @mutant(killer="scheduler.notified_once", source="seed 004, 6.6.1: Notify", instance=TWO)
@@ -149,3 +150,24 @@ class ReportsWhatWasGivenUp(Scheduler):
         )
         s.reported = upto
         s.issued = maximum(s.issued, upto)
+
+
+@mutant(killer="scheduler.no_read_waits_to_enter", source="seed 002, Enqueue", instance=READ)
+class ReadsAskTheOracle(Scheduler):
+    """A read takes a timestamp as writes do."""
+
+    def ask(s, t):
+        require((s.phase[t] == "new") & (s.mode == "open") & s.lock_is_free(t))
+        s.phase[t] = "asked"
+        s.floor[t] = s.issued
+        s.caller[t] = "waits"
+
+
+@mutant(killer="scheduler.nobody_waits_for_a_closed_proxy", source="seed 004, 6.6.1", instance=READ)
+class ReadsEnterAClosedProxy(Scheduler):
+    """A read needs no lock, and enters whatever the proxy does."""
+
+    def enter(s, t):
+        require((s.phase[t] == "new") & (s.queue[t] == "query"))
+        s.caller[t] = "waits"
+        s.line_up(t)
