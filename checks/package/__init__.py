@@ -9,7 +9,6 @@ Protocols are written with the words of ``tidemark.spec.language``. What a quest
 asked.
 """
 
-from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -21,6 +20,8 @@ __all__ = ["Answer", "__version__", "explore", "prove"]
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
+        from importlib import metadata  # loads what mails are made of: a tenth of the start
+
         return metadata.version("tidemark")
     if name in __all__:
         from tidemark.checks.questions import ask  # loads the engines

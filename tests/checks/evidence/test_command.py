@@ -253,7 +253,7 @@ def test_the_table_of_claims(capsys: pytest.CaptureFixture[str]) -> None:
     assert app.run(["evidence", "--claims"]) == 0
     said = capsys.readouterr().out
     assert "timetick.watermark_promise" in said
-    assert "not judged; it needs a trace of `report`" in said
+    assert "not judged; it needs a trace that sees `" in said
 
 
 def test_what_is_compared_is_the_same_each_time(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
