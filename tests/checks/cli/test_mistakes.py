@@ -297,7 +297,8 @@ def test_who_waits_gets_the_folder_in_the_end(tmp_path):
 def catches(process: int, number: int) -> bool:
     """Whether a process has a handler for a signal."""
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
-    return bool(int(re.search(r"SigCgt:\s*(\w+)", status)[1], 16) >> (number - 1) & 1)
+    (caught,) = re.findall(r"SigCgt:\s*(\w+)", status)
+    return bool(int(caught, 16) >> (number - 1) & 1)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
