@@ -102,7 +102,8 @@ def _named(pattern: str, known: Sequence[Task], due: Sequence[Task], every: Sequ
     if others:
         raise BadInputError(
             f"this judge has nothing to do with {pattern!r}",
-            remedy=f"run  tidemark verify --only {others[0]} , or name the judge in the entry's `engines`",
+            remedy=f"run  tidemark verify --only {others[0]}  over the same manifest, or name the judge in "
+            "the entry's `engines`",
         )
     names = [task.name for task in known]
     raise BadInputError(

@@ -1,6 +1,6 @@
 # What a type checker and an editor read of the language. A protocol is traced: its methods run once over
-# symbolic values. A checker reads the same text as if it ran over plain values: a number is an `int`, a
-# condition a `bool`, a member of an enumeration its text.
+# symbolic values. A checker reads the same text as if it ran over plain values: a number is an `int`, and so
+# is a `Bool` (see there), a member of an enumeration its text.
 
 from collections.abc import Callable
 from typing import Any, Generic, TypeAlias, TypeVar, TypeVarTuple, overload

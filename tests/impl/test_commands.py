@@ -85,6 +85,13 @@ def test_the_example_takes_no_options_of_a_server(capsys, option):
     assert f"{option} is an option of serve" in capsys.readouterr().err
 
 
+def test_a_missing_part_is_named(monkeypatch, capsys):
+    monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
+    with pytest.raises(SystemExit, match="2"):
+        cluster([])
+    assert "tidemark[impl]" in capsys.readouterr().err
+
+
 def test_a_server_of_no_channels_is_refused(tmp_path, capsys):
     assert cluster(["serve", "--dir", str(tmp_path / "new"), "--channels", "0"]) == 2
     assert "channels is 0; it must be at least 1" in capsys.readouterr().err

@@ -1,7 +1,8 @@
 """The rule of Milvus' cache: it compares times, of a question and of a change, and not versions.
 
 A proxy takes the time of its question before it asks. An invalidation carries the time of its change. An
-answer is refused if its question is older than the last invalidation, whatever it says.
+answer is refused if its question is older than the last invalidation, whatever it says. Here the
+time is taken in the step of the question: one that is taken earlier is smaller, so that more is refused.
 
 Sources: facts 12; seed 004, 6.6.4.
 """
