@@ -185,7 +185,9 @@ def _titles() -> None:
 
 
 def _finding(only: str, settings: Settings) -> None:
-    """Print one finding from the verdicts that the build folder keeps; what is missing there is searched."""
+    """Print one finding from the verdicts that the build folder keeps; a run that it lacks is searched."""
+    from rich.markdown import Markdown
+
     from tidemark.checks.report.findings import found_in
 
     own = [path.parent.with_suffix(".toml") for path in finding_files() if only in _ids(path)]
@@ -200,16 +202,19 @@ def _finding(only: str, settings: Settings) -> None:
 
     def searching(entry: str) -> None:
         where = settings.build.as_posix()
-        print(f"{where} keeps no verdict of {entry}, as it is now: it is searched", file=sys.stderr)
+        print(f"{where} keeps no verdict of {entry}, as it is now: its run is searched", file=sys.stderr)
 
     verdicts = {name: one.verdict for name, one in kept.items()}
-    print("\n".join(book.section(finding, kept=verdicts, say=searching)))
-    again = [task.command for task in tasks if task.name in results]
-    if again:
-        judged = min(one.taken_over for one in kept.values())[:10]
-        print(f"\nKept since {judged}. To run it again:")
+    text = "\n".join(book.section(finding, kept=verdicts, say=searching))
+    if sys.stdout.isatty():
+        wide_console().print(Markdown(text, hyperlinks=False))
+    else:
+        print(text)
+    if tasks:
+        since = min((one.taken_over[:10] for one in kept.values()), default="")
+        print(f"\nKept since {since}. To run it again:" if since else "\nTo judge all of it:")
         complete = replace(settings.invocation, manifests=settings.manifests or (Path(SUITE),)).complete
-        print(*(f"    {complete(command)}" for command in again), sep="\n")
+        print(*(f"    {complete(task.command)}" for task in tasks), sep="\n")
 
 
 def _ids(path: Path) -> list[str]:

@@ -2,8 +2,8 @@
 
 The words stand in the protocols' ``findings.toml``. Without an id the output is the text of ``FINDINGS.md``:
 an index with the outcome of each, as the manifest expects it and the gate compares it. With an id it is one
-finding whole, with the shortest counterexamples: from kept verdicts where they are given, else its searches
-are run. The runs of all findings are in the report that a run of the gate writes.
+finding whole, with the shortest counterexamples: from kept verdicts where they are given, else searched. The
+runs of all findings are in the report that a run of the gate writes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -37,6 +37,7 @@ _DECIDED_BY = {InstanceEntry: "explore", MutantEntry: "mutate"}
 _Verdicts = Mapping[tuple[str, str], Verdict]
 """By entry and claim."""
 _ENDING = "proved by `tidemark prove {entry}`, any size"
+_EXPECTED = "{outcome} in `{entry}`, as it is expected: no verdict is kept here"
 _PLANTED = "**refuted** by `tidemark mutate {entry}`, a fault that is planted in the implementation"
 
 
@@ -79,22 +80,23 @@ class Book:
         ]
 
     def _judged(self, finding: Finding, kept: _Verdicts, say: Callable[[str], object]) -> _Verdicts:
-        """The verdicts of all searches that a finding rests on: the kept ones, else one search an entry."""
-        claims: dict[str, list[str]] = {}
-        for evidence in finding.evidence:
-            known = (evidence.entry, evidence.claim) in kept
-            if not known and self._elsewhere(self._entry(finding, evidence.entry)) is None:
-                claims.setdefault(evidence.entry, []).append(evidence.claim)
+        """The kept verdicts, and those whose runs are shown: each a search that ends at its refutation."""
         found = dict(kept)
-        for name, wanted in claims.items():
-            from tidemark.checks.explore.judge import explore
+        for evidence in self.shown(finding):
+            if (evidence.entry, evidence.claim) not in kept:
+                from tidemark.checks.explore.judge import explore
+                from tidemark.models.native.search.breadth_first import SearchLimits
 
-            say(name)
-            entry = self._entries[name]
-            assert not isinstance(entry, ProofEntry)
-            host = self._host(entry)
-            for verdict in explore(self._instance(entry), properties=wanted, symmetry=host.symmetry):
-                found[name, verdict.subject.property_id] = verdict
+                say(evidence.entry)
+                entry = self._entries[evidence.entry]
+                assert not isinstance(entry, ProofEntry)
+                verdict, *_ = explore(
+                    self._instance(entry),
+                    properties=[evidence.claim],
+                    limits=SearchLimits(stop_on=frozenset({evidence.claim})),
+                    symmetry=self._host(entry).symmetry,
+                )
+                found[evidence.entry, evidence.claim] = verdict
         return found
 
     def expected(self, finding: Finding, evidence: Evidence) -> Expected:
@@ -136,6 +138,8 @@ class Book:
     ) -> Iterator[str]:
         """The Markdown lines of one finding. ``say`` is told the entry before each search that is run.
 
+        What no kept verdict decides is said as the manifest expects it; only a run that is shown is searched.
+
         Raises BadInputError if it refers to something unknown.
         """
         yield f"## {finding.title}"
@@ -158,8 +162,13 @@ class Book:
                 yield f"- `{evidence.claim}`: {elsewhere}{frame}"
                 continue
             assert not isinstance(entry, ProofEntry)
-            verdict = judged[evidence.entry, evidence.claim]
-            yield f"- `{evidence.claim}`: {_words(verdict, entry)}{frame}"
+            verdict = judged.get((evidence.entry, evidence.claim))
+            words = (
+                _words(verdict, entry)
+                if verdict
+                else _EXPECTED.format(outcome=self.expected(finding, evidence).value, entry=entry.name)
+            )
+            yield f"- `{evidence.claim}`: {words}{frame}"
         for evidence in self.shown(finding):
             verdict = judged[evidence.entry, evidence.claim]
             if verdict.counterexample is None:
@@ -205,14 +214,11 @@ def linked(source: str) -> str:
 
 
 def _words(verdict: Verdict, entry: InstanceEntry | MutantEntry) -> str:
-    states = f"{verdict.counts['distinct']:,} states"
-    if "depth" in verdict.counts:
-        states += f", depth {verdict.counts['depth']}"
     where = f"mutant `{entry.name}`" if isinstance(entry, MutantEntry) else f"instance `{entry.name}`"
     if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
-        return f"**refuted** by the {where} in {len(verdict.counterexample.steps)} steps ({states})"
+        return f"**refuted** by the {where} in {len(verdict.counterexample.steps)} steps"
     if verdict.outcome is Outcome.HOLDS:
-        return f"holds in the {where} ({states}; {verdict.bounds})"
+        return f"holds in the {where} ({verdict.counts['distinct']:,} states; {verdict.bounds})"
     raise BadInputError(
         f"{entry.name} decides nothing about {verdict.subject.property_id}: {verdict.reason}",
         remedy="name an entry that does",

@@ -62,29 +62,39 @@ def test_sources_are_printed_with_their_findings_and_mutants(known: list[Manifes
     assert "`in-flight`" in row
 
 
-def test_a_finding_is_searched_once_and_then_shown_from_what_is_kept(
+def test_a_finding_is_shown_without_a_run_of_the_gate_and_from_what_it_keeps(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = ["--manifest", "suite", "--build", str(tmp_path)]
     show = ["show", "findings", "ack-is-no-evidence", *at]
     assert cli.run(show) == ExitCode.AS_EXPECTED
     first = capsys.readouterr()
-    entries = re.findall(r"keeps no verdict of (\S+), as it is now: it is searched", first.err)
-    assert entries
+    (entry,) = re.findall(r"keeps no verdict of (\S+), as it is now: its run is searched", first.err)
     assert not (tmp_path / "cache").exists()
-    assert first.out.count("**refuted** by the") >= 1
-    assert "The shortest run of `" in first.out
-    assert cli.run(["verify", *(word for one in entries for word in ("--only", one)), *at]) == 0
+    told, run = first.out.split(f"The shortest run of `{entry}`:\n")
+    assert (told.count("**refuted** by the"), "\nTo judge all of it:" in run) == (1, True)
+    assert "as it is expected: no verdict is kept here" in told
+    commands = [line.split()[1:] for line in run.splitlines() if line.startswith("    tidemark verify ")]
+    for command in commands:
+        assert cli.run([*command, "--build", str(tmp_path)]) == ExitCode.AS_EXPECTED
     capsys.readouterr()
     monkeypatch.setattr("tidemark.checks.explore.judge.explore", None)
     assert cli.run(show) == ExitCode.AS_EXPECTED
     again = capsys.readouterr()
-    assert again.err == ""
-    alone = re.compile(r"\([\d,]+ states, depth \d+\)")  # a search of one claim ends at its refutation
-    told, rest = alone.sub("", again.out).split("\nKept since ")
-    assert told == alone.sub("", first.out)
+    assert (again.err, "no verdict is kept" in again.out) == ("", False)
+    told, rest = again.out.split("\nKept since ")
+    assert told.split(f"The shortest run of `{entry}`:\n")[1] == run.split("\nTo judge")[0]
     assert "To run it again:" in rest
-    assert [line for line in rest.splitlines() if line.startswith("    tidemark verify ")] != []
+
+
+def test_a_terminal_is_shown_no_marks_of_markdown(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    assert cli.run(["show", "findings", "paused-proxy-loses-rows"]) == ExitCode.AS_EXPECTED
+    text = re.sub(r"\x1b\[[0-9;]*m", "", capsys.readouterr().out)
+    assert "refuted by the instance paused-smallest in 8 steps" in text
+    assert re.search(r"\*\*|`|^#", text, re.MULTILINE) is None
 
 
 def test_a_terminal_shows_titles_and_words_find_some(
