@@ -1,6 +1,7 @@
 """The command line ``tidemark``: commands, and the one place where an error becomes an exit status."""
 
 import io
+import json as as_text
 import shlex
 import sys
 import traceback
@@ -545,6 +546,8 @@ def _fail(message: str, *, code: ExitCode, remedy: str = "") -> int:
     if remedy:
         print(f"  remedy: {remedy}", file=sys.stderr)
     print(f"exit status {code.value}: {MEANING[code]}", file=sys.stderr)
+    if "--json" in WORDS.get():
+        print(as_text.dumps({"status": code.value, "error": message, "remedy": remedy}))
     return code.value
 
 

@@ -6,9 +6,11 @@ Tidemark itself.
 """
 
 import errno
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
-from tidemark.checks.verdicts.errors import CheckError, extra_for, lacks_protocols, missing_package
+from tidemark.checks.verdicts.errors import CheckError, extra_for, extras, lacks_protocols, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance
 from tidemark.models.judged import judged_place
@@ -79,4 +81,20 @@ def explain(error: Exception | SystemExit) -> Explained:
         return Explained(
             ExitCode.BAD_INPUT, f"{place}: {name}", "correct this line of the code that is judged"
         )
+    foreign = _takes_a_name()
+    if foreign:
+        return Explained(
+            ExitCode.BAD_INPUT, f"{foreign} stands in for an installed module: {name}", "rename it"
+        )
     return Explained(ExitCode.INTERNAL_ERROR, name, "report it")
+
+
+def _takes_a_name() -> str:
+    """A file of the user's folder that was loaded under the name of a module that Tidemark needs."""
+    ours = {"z3", *(name.replace("-", "_") for names in extras().values() for name in names)}
+    ours |= sys.stdlib_module_names
+    for name in sorted(ours & sys.modules.keys()):
+        file = getattr(sys.modules[name], "__file__", None)
+        if file and Path(file).parent == Path.cwd():
+            return file
+    return ""

@@ -3,6 +3,7 @@
 The environment (folders, disks, signals, terminals) is in ``test_mistakes.py``.
 """
 
+import json
 from pathlib import Path
 
 import pytest
@@ -144,6 +145,14 @@ def test_in_a_manifest(
     text = said(capsys)
     assert words in text
     assert "remedy: " in text
+
+
+def test_an_error_is_json_where_verdicts_would_be(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["explore", "nowhere:Door", "--json"]) == BAD
+    printed = capsys.readouterr()
+    told = json.loads(printed.out)
+    assert told["status"] == BAD
+    assert f"tidemark: {told['error']}\n  remedy: {told['remedy']}\n" in printed.err
 
 
 @pytest.mark.parametrize(("arguments", "status", "words"), IN_A_COMMAND)

@@ -1,7 +1,9 @@
 """A verdict over nothing cannot be built, one module builds verdicts, and errors keep their class."""
 
 import ast
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -179,3 +181,14 @@ def test_a_package_of_the_author() -> None:
     found = explain(wrapped("their_own_package"))
     assert found.code is ExitCode.BAD_INPUT
     assert "protocol.py:3" in found.message
+
+
+def test_a_file_that_takes_the_name_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    foreign = ModuleType("z3")
+    error = AttributeError("module 'z3' has no attribute 'Context'")
+    for place, code in ((tmp_path, ExitCode.BAD_INPUT), (tmp_path / "x", ExitCode.INTERNAL_ERROR)):
+        foreign.__file__ = str(place / "z3.py")
+        monkeypatch.setitem(sys.modules, "z3", foreign)
+        found = explain(error)
+        assert (found.code, f"{place / 'z3.py'} stands in for" in found.message) == (code, place == tmp_path)
