@@ -29,10 +29,12 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     ite,
@@ -46,12 +48,12 @@ from tidemark.spec.language import (
 class AliasesActions(Protocol, name="aliases"):
     """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
 
-    Proxy = Sort()
-    Name = Sort()
-    Collection = Sort()
-    Request = Sort()
-    Version = Nat()
-    Stage = Enum("new", "begun", "answered", "served", "refused")
+    Proxy: TypeAlias = Sort
+    Name: TypeAlias = Sort
+    Collection: TypeAlias = Sort
+    Request: TypeAlias = Sort
+    Version: TypeAlias = Nat
+    Stage: TypeAlias = Enum["new", "begun", "answered", "served", "refused"]
 
     COMPARES: Bool = option(True)  # the collection that is found must be the one that the alias has named
     COPIES: Bool = option(False)  # the entry of an alias holds the collection's metadata, as in Milvus
@@ -68,55 +70,57 @@ class AliasesActions(Protocol, name="aliases"):
     # The coordinator.
     now: Version = 0  # changes that are stored
     changing: Bool = False  # the last one is not acknowledged
-    made: Set[Collection] = False
-    live: Set[Collection] = False
-    alias: Set[Name, Collection] = False
-    changed: Map[Name, Version] = 0  # the last change of the name
-    settled: Map[Name, Version] = 0  # the last one that was acknowledged
-    told: Set[Proxy] = False  # of the change under way
-    shown: Set[Name, Collection] = False  # history: what the name meant when its last change was acknowledged
+    made: Set[Collection] = everywhere(False)
+    live: Set[Collection] = everywhere(False)
+    alias: Set[Name, Collection] = everywhere(False)
+    changed: Map[Name, Version] = everywhere(0)  # the last change of the name
+    settled: Map[Name, Version] = everywhere(0)  # the last one that was acknowledged
+    told: Set[Proxy] = everywhere(False)  # of the change under way
+    # history: what the name meant when its last change was acknowledged
+    shown: Set[Name, Collection] = everywhere(False)
 
     # The proxies.
-    keeps: Set[Proxy, Name, Collection] = False
-    moment: Map[Proxy, Name, Version] = 0  # changes that were stored when the entry was given
-    floor: Map[Proxy, Name, Version] = 0  # the last invalidation
+    keeps: Set[Proxy, Name, Collection] = everywhere(False)
+    moment: Map[Proxy, Name, Version] = everywhere(0)  # changes that were stored when the entry was given
+    floor: Map[Proxy, Name, Version] = everywhere(0)  # the last invalidation
 
     # The requests.
-    stage: Map[Request, Stage] = "new"
-    through: Set[Request] = False  # the name is an alias: the collection's own name is looked up
-    pick: Set[Request, Collection] = False  # the alias named this collection; at the end the served one
-    brings: Set[Request, Collection] = False  # the answer on its way
-    given: Map[Request, Version] = 0
-    before: Map[Request, Name, Version] = 0  # history: acknowledged when the request began
-    meant: Set[Request, Collection] = False
-    last: Map[Request, Version] = 0  # the moment of the metadata that are served
+    stage: Map[Request, Stage] = everywhere("new")
+    through: Set[Request] = everywhere(False)  # the name is an alias: the collection's own name is looked up
+    # the alias named this collection; at the end the served one
+    pick: Set[Request, Collection] = everywhere(False)
+    brings: Set[Request, Collection] = everywhere(False)  # the answer on its way
+    given: Map[Request, Version] = everywhere(0)
+    before: Map[Request, Name, Version] = everywhere(0)  # history: acknowledged when the request began
+    meant: Set[Request, Collection] = everywhere(False)
+    last: Map[Request, Version] = everywhere(0)  # the moment of the metadata that are served
 
     # ---- helpers ----
 
-    def means(s, n, x):
+    def means(s, n: Name, x: Collection) -> Bool:
         """The name is that of the collection, or an alias of it."""
         return (s.live[x] & (s.called[x] == n)) | s.alias[n, x]
 
-    def is_free(s, n):
+    def is_free(s, n: Name) -> Bool:
         return forall(s.Collection, lambda x: ~s.means(n, x))
 
-    def is_kept(s, p, n):
+    def is_kept(s, p: Proxy, n: Name) -> Bool:
         return exists(s.Collection, lambda x: s.keeps[p, n, x])
 
-    def is_active(s, r):
+    def is_active(s, r: Request) -> Bool:
         """The request has begun and has not ended."""
         return one_of(s.stage[r], "begun", "answered")
 
-    def looks_up(s, r, n):
+    def looks_up(s, r: Request, n: Name) -> Bool:
         """The request has to know the meaning of this name."""
         own = exists(s.Collection, lambda x: s.pick[r, x] & (s.called[x] == n))
         return ite(s.through[r], own, s.asks[r] == n)
 
-    def is_taken(s, r, n):
+    def is_taken(s, r: Request, n: Name) -> Bool:
         """The proxy takes the request's answer into its cache."""
         return s.given[r] >= s.floor[s.at[r], n]
 
-    def _changes(s, n):
+    def _changes(s, n: Name) -> None:
         """The coordinator stores a change of this name."""
         s.now = s.now + 1
         s.changing = True
@@ -127,7 +131,7 @@ class AliasesActions(Protocol, name="aliases"):
             lambda r, x: s.meant[r, x] | all_of(s.is_active(r), s.asks[r] == n, s.means(n, x)),
         )
 
-    def _goes_on(s, r, n, x, moment):
+    def _goes_on(s, r: Request, n: Name, x: Collection, moment: Version) -> None:
         """The name means x: the request is served, looks up the collection's own name, or begins again."""
         own = (s.called[x] == n) | s.COPIES
         is_last = ite(s.through[r], s.pick[r, x] | ~s.COMPARES, own)
@@ -144,7 +148,7 @@ class AliasesActions(Protocol, name="aliases"):
     # ---- changes of names ----
 
     @action(source="facts 12")
-    def create(s, x: Collection):
+    def create(s, x: Collection) -> None:
         """A collection is created. Its name was free."""
         require(~s.changing & ~s.made[x] & s.is_free(s.called[x]))
         s.made[x] = True
@@ -152,13 +156,13 @@ class AliasesActions(Protocol, name="aliases"):
         s._changes(s.called[x])
 
     @action(source="facts 12")
-    def alter(s, x: Collection):
+    def alter(s, x: Collection) -> None:
         """A collection gets another schema."""
         require(~s.changing & s.live[x])
         s._changes(s.called[x])
 
     @action(source="B64")
-    def drop(s, x: Collection):
+    def drop(s, x: Collection) -> None:
         """A collection is dropped. It has no alias."""
         require(~s.changing & s.live[x])
         require(forall(s.Name, lambda n: ~s.alias[n, x]) | ~s.REFUSES)
@@ -166,14 +170,14 @@ class AliasesActions(Protocol, name="aliases"):
         s._changes(s.called[x])
 
     @action(source="B64")
-    def create_alias(s, n: Name, x: Collection):
+    def create_alias(s, n: Name, x: Collection) -> None:
         """A free name becomes an alias."""
         require(~s.changing & s.live[x] & s.is_free(n))
         s.alias[n, x] = True
         s._changes(n)
 
     @action(source="facts 12")
-    def alter_alias(s, n: Name, x: Collection):
+    def alter_alias(s, n: Name, x: Collection) -> None:
         """An alias points to another collection."""
         require(~s.changing & s.live[x] & ~s.alias[n, x])
         require(exists(s.Collection, lambda y: s.alias[n, y]))
@@ -181,14 +185,14 @@ class AliasesActions(Protocol, name="aliases"):
         s._changes(n)
 
     @action(source="facts 12")
-    def drop_alias(s, n: Name):
+    def drop_alias(s, n: Name) -> None:
         """An alias is removed."""
         require(~s.changing & exists(s.Collection, lambda y: s.alias[n, y]))
         s.alias = each(s.Name, s.Collection, lambda m, y: s.alias[m, y] & (m != n))
         s._changes(n)
 
     @action(fairness="weak", source="facts 12; B66")
-    def invalidate(s, p: Proxy, n: Name):
+    def invalidate(s, p: Proxy, n: Name) -> None:
         """A proxy forgets the name that has changed, and the coordinator gets its answer."""
         require(s.changing & (s.changed[n] == s.now) & ~s.told[p])
         s.told[p] = True
@@ -199,7 +203,7 @@ class AliasesActions(Protocol, name="aliases"):
         s.floor[p, n] = maximum(s.floor[p, n], s.now)
 
     @action(fairness="weak", source="facts 12")
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         """Every proxy has answered: the change ends."""
         require(s.changing & (forall(s.Proxy, lambda p: s.told[p]) | ~s.ALL_LISTED))
         s.changing = False
@@ -210,7 +214,7 @@ class AliasesActions(Protocol, name="aliases"):
     # ---- requests ----
 
     @action(source="facts 12")
-    def begin(s, r: Request):
+    def begin(s, r: Request) -> None:
         """A client's request comes to its proxy."""
         require(s.stage[r] == "new")
         s.stage[r] = "begun"
@@ -222,13 +226,13 @@ class AliasesActions(Protocol, name="aliases"):
         )
 
     @action(fairness="weak", source="facts 12; B67")
-    def hit(s, r: Request, n: Name, x: Collection):
+    def hit(s, r: Request, n: Name, x: Collection) -> None:
         """The cache has an entry of the name."""
         require((s.stage[r] == "begun") & s.looks_up(r, n) & s.keeps[s.at[r], n, x])
         s._goes_on(r, n, x, s.moment[s.at[r], n])
 
     @action(fairness="weak", source="facts 12")
-    def answer(s, r: Request, n: Name, x: Collection):
+    def answer(s, r: Request, n: Name, x: Collection) -> None:
         """The cache has none, and the coordinator answers; the answer is on its way."""
         require((s.stage[r] == "begun") & s.looks_up(r, n) & ~s.is_kept(s.at[r], n))
         require(s.means(n, x))
@@ -237,7 +241,7 @@ class AliasesActions(Protocol, name="aliases"):
         s.given[r] = s.now
 
     @action(fairness="weak", source="facts 12")
-    def miss(s, r: Request, n: Name):
+    def miss(s, r: Request, n: Name) -> None:
         """Neither the cache nor the coordinator knows the name. Behind an alias the request begins again."""
         require((s.stage[r] == "begun") & s.looks_up(r, n) & ~s.is_kept(s.at[r], n) & s.is_free(n))
         s.stage[r] = ite(s.through[r], "begun", "refused")
@@ -245,7 +249,7 @@ class AliasesActions(Protocol, name="aliases"):
         s.through[r] = False
 
     @action(fairness="weak", source="facts 12; B65")
-    def insert(s, r: Request, n: Name, x: Collection):
+    def insert(s, r: Request, n: Name, x: Collection) -> None:
         """The answer arrives. The cache takes it unless it knows of a newer change of the name."""
         require((s.stage[r] == "answered") & s.looks_up(r, n) & s.brings[r, x])
         taken, p = s.is_taken(r, n), s.at[r]

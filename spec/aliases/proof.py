@@ -1,27 +1,39 @@
 """Lemmas and ranks: why a request through an alias is served only a collection that its name meant."""
 
 from tidemark.spec.aliases.claims import AliasesClaims
-from tidemark.spec.language import all_of, each, exists, forall, helpful, implies, lemma, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    each,
+    exists,
+    forall,
+    helpful,
+    implies,
+    lemma,
+    rank,
+)
 
 
 class Aliases(AliasesClaims):
     """Names of collections and aliases: changes, caches of proxies, invalidations, requests."""
 
     @rank("a_change_ends")
-    def what_a_change_waits_for(s):
+    def what_a_change_waits_for(s) -> Measure:
         """Proxies that have not answered: no other change begins."""
         return each(s.Proxy, lambda p: ~s.told[p])
 
     @helpful("a_change_ends", action="invalidate")
-    def a_proxy_is_told(s, p: AliasesClaims.Proxy, n: AliasesClaims.Name):
+    def a_proxy_is_told(s, p: AliasesClaims.Proxy, n: AliasesClaims.Name) -> HelpfulCase:
         return all_of(s.changing, s.changed[n] == s.now, ~s.told[p]), (p, n)
 
     @helpful("a_change_ends", action="acknowledge")
-    def all_are_told(s):
+    def all_are_told(s) -> HelpfulCase:
         return s.changing & forall(s.Proxy, lambda p: s.told[p]), ()
 
     @lemma(source="facts 12")
-    def one_change_is_under_way(s):
+    def one_change_is_under_way(s) -> Bool:
         """A name's last change was acknowledged, or is the only change under way."""
         return all_of(
             forall(s.Proxy, lambda p: implies(s.told[p], s.changing)),
@@ -47,7 +59,7 @@ class Aliases(AliasesClaims):
         )
 
     @lemma(source="facts 12")
-    def what_was_told_is_known(s):
+    def what_was_told_is_known(s) -> Bool:
         """A proxy that was invalidated keeps nothing older than the change, and takes nothing older."""
         return forall(
             s.Proxy,
@@ -65,7 +77,7 @@ class Aliases(AliasesClaims):
         )
 
     @lemma(source="facts 12; B66")
-    def entries_say_what_the_name_means(s):
+    def entries_say_what_the_name_means(s) -> Bool:
         """An entry is the name's meaning, or the one before the change that is under way."""
         return forall(
             s.Proxy,
@@ -75,7 +87,7 @@ class Aliases(AliasesClaims):
         )
 
     @lemma(source="B65")
-    def an_alias_names_one_collection(s):
+    def an_alias_names_one_collection(s) -> Bool:
         """A request looks up one name, and has one answer on its way."""
         return forall(
             s.Request,
@@ -91,7 +103,7 @@ class Aliases(AliasesClaims):
         )
 
     @lemma(source="B65")
-    def answers_say_what_the_name_means(s):
+    def answers_say_what_the_name_means(s) -> Bool:
         """An answer on its way is right, or was replaced since; it is not older than its request."""
         return forall(
             s.Request,
@@ -109,7 +121,7 @@ class Aliases(AliasesClaims):
         )
 
     @lemma(source="B65; B67")
-    def what_a_name_means_is_noted(s):
+    def what_a_name_means_is_noted(s) -> Bool:
         """The meaning of a request's name, and of the name behind its alias, is in the request's history."""
         return forall(
             s.Request,
@@ -123,7 +135,9 @@ class Aliases(AliasesClaims):
             ),
         ) & forall(s.Request, s.Name, lambda r, n: s.before[r, n] <= s.settled[n])
 
-    def is_known(s, moment, n, x):
+    def is_known(
+        s, moment: AliasesClaims.Version, n: AliasesClaims.Name, x: AliasesClaims.Collection
+    ) -> Bool:
         """The answer was right when it was given: the name means x."""
         return all_of(
             moment <= s.now,

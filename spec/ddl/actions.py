@@ -21,8 +21,10 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     constant,
+    everywhere,
     exists,
     greatest,
     implies,
@@ -37,12 +39,12 @@ from tidemark.spec.language import (
 class DdlActions(Protocol, name="ddl"):
     """DDL tasks of clients, background work, and the loop that reports the lesser minimum."""
 
-    Task = Sort()
-    Job = Sort()
-    Ts = Nat()
-    Phase = Enum("new", "asked", "stamped", "queued", "finished")
-    Stage = Enum("new", "locked", "asked", "stamped", "sent", "over", "unlocked")
-    Loop = Enum("idle", "busy", "free", "asked", "have_background", "have_both")
+    Task: TypeAlias = Sort
+    Job: TypeAlias = Sort
+    Ts: TypeAlias = Nat
+    Phase: TypeAlias = Enum["new", "asked", "stamped", "queued", "finished"]
+    Stage: TypeAlias = Enum["new", "locked", "asked", "stamped", "sent", "over", "unlocked"]
+    Loop: TypeAlias = Enum["idle", "busy", "free", "asked", "have_background", "have_both"]
 
     TASK_LOCK: Bool = option(True)  # a task gets its timestamp and its place in the heap under one lock
     JOB_LOCK: Bool = option(True)  # a job holds the manager's lock from before its timestamp to its note
@@ -64,17 +66,17 @@ class DdlActions(Protocol, name="ddl"):
     issued: Ts = 0  # the greatest timestamp that anybody was given
 
     # The scheduler.
-    phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0
-    ts: Map[Task, Ts] = 0
-    appended: Set[Task] = False
+    phase: Map[Task, Phase] = everywhere("new")
+    floor: Map[Task, Ts] = everywhere(0)
+    ts: Map[Task, Ts] = everywhere(0)
+    appended: Set[Task] = everywhere(False)
     scheduler_min: Ts = 0  # 0 until the first task is finished
 
     # The lock manager.
-    stage: Map[Job, Stage] = "new"
-    job_floor: Map[Job, Ts] = 0
-    job_ts: Map[Job, Ts] = 0
-    counted: Set[Job] = False
+    stage: Map[Job, Stage] = everywhere("new")
+    job_floor: Map[Job, Ts] = everywhere(0)
+    job_ts: Map[Job, Ts] = everywhere(0)
+    counted: Set[Job] = everywhere(False)
     last_ts: Ts = 0
 
     # The loop, and its reports to the time tick.
@@ -86,26 +88,26 @@ class DdlActions(Protocol, name="ddl"):
 
     # ---- helpers ----
 
-    def task_lock_is_free(s):
+    def task_lock_is_free(s) -> Bool:
         held = exists(s.Task, lambda t: (s.phase[t] == "asked") | (s.phase[t] == "stamped"))
         return implies(s.TASK_LOCK, ~held)
 
-    def holds(s, j):
+    def holds(s, j: Job) -> Bool:
         return s.JOB_LOCK & (s.stage[j] != "new") & (s.stage[j] != "unlocked")
 
-    def manager_lock_is_free(s):
+    def manager_lock_is_free(s) -> Bool:
         return ~exists(s.Job, s.holds) & ~(s.READER_LOCK & (s.loop == "asked"))
 
-    def may_append(s, t):
+    def may_append(s, t: Task) -> Bool:
         """The task has its timestamp and may still append its message."""
         return ((s.phase[t] == "stamped") | s.is_running(t)) & ~s.silent[t] & ~s.appended[t]
 
-    def is_running(s, t):
+    def is_running(s, t: Task) -> Bool:
         """The task may append now: also when it was given up, if that leaves its message open."""
         return (s.phase[t] == "queued") | (~s.KNOWN_OUTCOME & (s.phase[t] == "finished"))
 
     @action(source="facts 2.3, 2.5")
-    def others_allocate(s, ts: Ts):
+    def others_allocate(s, ts: Ts) -> None:
         """Another client is given a timestamp above all others."""
         require(ts > s.issued)
         s.issued = ts
@@ -113,7 +115,7 @@ class DdlActions(Protocol, name="ddl"):
     # ---- the scheduler ----
 
     @action(source="facts 4: scheduler")
-    def ask(s, t: Task):
+    def ask(s, t: Task) -> None:
         """A task takes the scheduler's lock and asks the oracle."""
         require(s.phase[t] == "new")
         require(s.task_lock_is_free())
@@ -121,7 +123,7 @@ class DdlActions(Protocol, name="ddl"):
         s.floor[t] = s.issued
 
     @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
-    def stamp(s, t: Task, ts: Ts):
+    def stamp(s, t: Task, ts: Ts) -> None:
         """The oracle answers."""
         require(s.phase[t] == "asked")
         require(ts > s.floor[t])
@@ -131,33 +133,33 @@ class DdlActions(Protocol, name="ddl"):
         s.phase[t] = "stamped"
 
     @action(source="facts 4: scheduler")
-    def fail_ask(s, t: Task):
+    def fail_ask(s, t: Task) -> None:
         """The oracle does not answer: the task is refused, and may come again."""
         require(s.phase[t] == "asked")
         s.phase[t] = "new"
         s.floor[t] = 0
 
     @action(fairness="weak", source="facts 4: heap push")
-    def push(s, t: Task):
+    def push(s, t: Task) -> None:
         """The task is in the heap; the lock is released."""
         require(s.phase[t] == "stamped")
         s.phase[t] = "queued"
 
     @action(source="seed 002, DDL: DDL and DML are ordered")
-    def append(s, t: Task):
+    def append(s, t: Task) -> None:
         """The task's message is in the logs."""
         require(s.is_running(t) & ~s.silent[t])
         require(~s.appended[t])
         s.appended[t] = True
 
     @action(fairness="weak", source="facts 4: last contiguous finished")
-    def finish(s, t: Task):
+    def finish(s, t: Task) -> None:
         """The task has ended, appended or failed. The minimum moves over finished tasks at the front."""
         require(s.phase[t] == "queued")
         s.phase[t] = "finished"
         s.scheduler_min = s.front()
 
-    def front(s):
+    def front(s) -> Ts:
         """The last finished timestamp before the first that is not."""
         return greatest(
             s.Ts,
@@ -166,27 +168,27 @@ class DdlActions(Protocol, name="ddl"):
             default=s.scheduler_min,
         )
 
-    def is_finished(s, x):
+    def is_finished(s, x: Ts) -> Bool:
         return exists(s.Task, lambda t: (s.phase[t] == "finished") & (s.ts[t] == x))
 
     # ---- background work ----
 
     @action(source="facts 4: background")
-    def begin_job(s, j: Job):
+    def begin_job(s, j: Job) -> None:
         """A job takes the manager's lock."""
         require(s.stage[j] == "new")
         require(s.manager_lock_is_free() | ~s.JOB_LOCK)
         s.stage[j] = "locked"
 
     @action(fairness="weak", source="facts 4: background")
-    def count_job(s, j: Job):
+    def count_job(s, j: Job) -> None:
         """The job is counted."""
         require(s.stage[j] == ite(s.COUNT_FIRST, "locked", "stamped"))
         require(~s.counted[j])
         s.counted[j] = True
 
     @action(fairness="weak", source="facts 4: background")
-    def ask_job(s, j: Job):
+    def ask_job(s, j: Job) -> None:
         """The job asks the oracle."""
         require(s.stage[j] == "locked")
         require(s.counted[j] | ~s.COUNT_FIRST)
@@ -194,7 +196,7 @@ class DdlActions(Protocol, name="ddl"):
         s.job_floor[j] = s.issued
 
     @action(fairness="weak", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
-    def stamp_job(s, j: Job, ts: Ts):
+    def stamp_job(s, j: Job, ts: Ts) -> None:
         """The oracle answers."""
         require(s.stage[j] == "asked")
         require(ts > s.job_floor[j])
@@ -204,33 +206,33 @@ class DdlActions(Protocol, name="ddl"):
         s.stage[j] = "stamped"
 
     @action(fairness="weak", source="facts 4: background")
-    def append_job(s, j: Job):
+    def append_job(s, j: Job) -> None:
         """The job's message is in the logs."""
         require((s.stage[j] == "stamped") & s.counted[j])
         s.stage[j] = "sent"
 
     @action(source="facts 4: errors return before the note")
-    def fail_job(s, j: Job):
+    def fail_job(s, j: Job) -> None:
         """The oracle does not answer, or the message cannot be sent: nothing is noted."""
         require((s.stage[j] == "asked") | (s.stage[j] == "stamped"))
         s.stage[j] = "over"
         s.job_floor[j] = 0
 
     @action(fairness="weak", source="facts 4: last ts")
-    def note(s, j: Job):
+    def note(s, j: Job) -> None:
         """The job's timestamp becomes the last finished one."""
         require(s.stage[j] == "sent")
         s.stage[j] = "over"
         s.last_ts = s.job_ts[j]
 
     @action(fairness="weak", source="facts 4: background")
-    def unlock(s, j: Job):
+    def unlock(s, j: Job) -> None:
         """The job releases the manager's lock."""
         require(s.stage[j] == "over")
         s.stage[j] = "unlocked"
 
     @action(fairness="weak", source="facts 4: background")
-    def uncount_job(s, j: Job):
+    def uncount_job(s, j: Job) -> None:
         """The counter no longer counts the job: before or after the lock is released."""
         require((s.stage[j] == "over") | (s.stage[j] == "unlocked"))
         require(s.counted[j])
@@ -239,20 +241,20 @@ class DdlActions(Protocol, name="ddl"):
     # ---- the loop ----
 
     @action(fairness="weak", source="facts 4: counter > 0")
-    def look(s):
+    def look(s) -> None:
         """The loop reads the counter."""
         require(s.loop == "idle")
         s.loop = ite(exists(s.Job, lambda j: s.counted[j]), "busy", "free")
 
     @action(fairness="weak", source="facts 4: the last ts")
-    def read_last(s):
+    def read_last(s) -> None:
         """A job is in progress: everything up to the last finished timestamp is done."""
         require(s.loop == "busy")
         s.loop = "have_background"
         s.background = s.last_ts
 
     @action(fairness="strong", source="facts 4: GetMinDdlTs")
-    def ask_now(s):
+    def ask_now(s) -> None:
         """No job was in progress: the loop waits for the lock, and asks the oracle."""
         require(s.loop == "free")
         require(s.manager_lock_is_free() | ~s.READER_LOCK)
@@ -260,7 +262,7 @@ class DdlActions(Protocol, name="ddl"):
         s.loop_floor = s.issued
 
     @action(fairness="strong", source="facts 4, 2.3", relies_on=("tso.ordered", "tso.logical_never_carries"))
-    def stamp_now(s, ts: Ts):
+    def stamp_now(s, ts: Ts) -> None:
         """The oracle answers; a task that takes the lock later gets more."""
         require(s.loop == "asked")
         require(ts > s.loop_floor)
@@ -269,30 +271,30 @@ class DdlActions(Protocol, name="ddl"):
         s.take_background(ts)
 
     @action(source="facts 4: an error gives the last ts")
-    def fail_now(s):
+    def fail_now(s) -> None:
         """The oracle does not answer: the earlier minimum stays."""
         require(s.loop == "asked")
         s.take_background(s.last_ts)
 
-    def take_background(s, ts):
+    def take_background(s, ts: Ts) -> None:
         """The loop has the minimum of the background."""
         s.loop = "have_background"
         s.loop_floor = 0
         s.background = ts
 
     @action(fairness="weak", source="seed 002, sendMinDdlTsAsTt")
-    def read_scheduler(s):
+    def read_scheduler(s) -> None:
         """The loop reads the scheduler's minimum, and takes the lesser."""
         require(s.loop == "have_background")
         s.loop = "have_both"
         s.found = s.lesser()
         s.background = 0
 
-    def lesser(s):
+    def lesser(s) -> Ts:
         return minimum(s.background, s.scheduler_min)
 
     @action(fairness="weak", source="seed 002, sendMinDdlTsAsTt: zero is skipped")
-    def report(s):
+    def report(s) -> None:
         """The time tick gets the minimum, unless one of the two has none yet."""
         require(s.loop == "have_both")
         s.reported = ite(s.found > 0, s.found, s.reported)

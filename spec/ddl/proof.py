@@ -1,14 +1,14 @@
 """Inductive lemmas: why the claims about the coordinator's own minimum are true for any size."""
 
 from tidemark.spec.ddl.claims import DdlClaims
-from tidemark.spec.language import all_of, forall, implies, lemma
+from tidemark.spec.language import Bool, all_of, forall, implies, lemma
 
 
 class Ddl(DdlClaims):
     """DDL tasks of clients, background work, and the loop that reports the lesser minimum."""
 
     @lemma(source="facts 2.3")
-    def timestamps_are_the_oracles(s):
+    def timestamps_are_the_oracles(s) -> Bool:
         """Every timestamp that was given is at most the greatest issued one."""
         return all_of(
             forall(s.Task, lambda t: (s.ts[t] <= s.issued) & (s.floor[t] <= s.issued)),
@@ -20,7 +20,7 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="facts 4: one lock")
-    def one_task_asks_at_a_time(s):
+    def one_task_asks_at_a_time(s) -> Bool:
         """At most one task is between its question and the heap, and it is the latest."""
         return forall(
             s.Task,
@@ -38,7 +38,7 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="facts 4: last contiguous finished")
-    def the_front_is_below_all_open(s):
+    def the_front_is_below_all_open(s) -> Bool:
         """The scheduler's minimum is below every unfinished task, and not above future answers."""
         return forall(
             s.Task,
@@ -49,12 +49,12 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="facts 4: last contiguous finished")
-    def the_front_is_a_finished_task(s):
+    def the_front_is_a_finished_task(s) -> Bool:
         """The scheduler's minimum is the timestamp of a task that has ended."""
         return (s.scheduler_min == 0) | s.is_finished(s.scheduler_min)
 
     @lemma(source="facts 4: one lock")
-    def one_holds_the_lock(s):
+    def one_holds_the_lock(s) -> Bool:
         """At most one job has the lock, and the loop asks the oracle only while none has."""
         return all_of(
             forall(s.Job, s.Job, lambda i, j: implies(s.holds(i) & s.holds(j), i == j)),
@@ -62,7 +62,7 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="facts 4: the last ts")
-    def the_last_ts_is_below_all_jobs(s):
+    def the_last_ts_is_below_all_jobs(s) -> Bool:
         """A job that has, or will get, a timestamp is above the last finished one."""
         return forall(
             s.Job,
@@ -74,7 +74,7 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="seed 002, sendMinDdlTsAsTt")
-    def what_the_loop_has_is_old(s):
+    def what_the_loop_has_is_old(s) -> Bool:
         """The loop's values are at most what it would read now, and at least what it reported."""
         return all_of(
             s.background <= s.last_ts,
@@ -87,7 +87,7 @@ class Ddl(DdlClaims):
         )
 
     @lemma(source="facts 4")
-    def what_is_idle_is_empty(s):
+    def what_is_idle_is_empty(s) -> Bool:
         """An answered call, a task or job that has not begun, and a finished round leave no state."""
         return all_of(
             forall(

@@ -2,6 +2,8 @@
 
 from tidemark.spec.delete_buffers.actions import DeleteBuffersActions
 from tidemark.spec.language import (
+    Bool,
+    Self,
     all_of,
     any_of,
     assumption,
@@ -18,7 +20,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
     """One virtual channel: rows and deletes in buffers of segments, level zero beside them, loads."""
 
     @assumption(source="facts 7.1")
-    def a_position_carries_one_thing(s):
+    def a_position_carries_one_thing(s) -> Bool:
         """A row, or a delete, or nothing; position 0 is before everything. Level zero has no rows."""
         return all_of(
             ~s.inserts[0],
@@ -30,7 +32,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
     # ---- safety ----
 
     @invariant(source="facts 7.2, 7.6; seed 001; property S")
-    def no_consumed_delete_is_lost(s):
+    def no_consumed_delete_is_lost(s) -> Bool:
         """Every consumed delete of a row is in its segment's files or buffer, under way, or in level zero."""
         return forall(
             s.Position,
@@ -46,7 +48,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @invariant(source="facts 7.5; seed 001; property S")
-    def the_checkpoint_passes_no_unsynced_delete(s):
+    def the_checkpoint_passes_no_unsynced_delete(s) -> Bool:
         """A delete at or below the checkpoint is in level zero, or in each segment with older rows."""
         return forall(
             s.Position,
@@ -55,7 +57,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @invariant(source="facts 7.1, 7.6; property S")
-    def a_position_passes_no_unsynced_row(s):
+    def a_position_passes_no_unsynced_row(s) -> Bool:
         """A row of the log up to the position of its segment, unless that is dropped, is in the files."""
         return forall(
             s.Segment,
@@ -66,7 +68,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @invariant(source="facts 10.4; B38")
-    def dropped_means_applied(s):
+    def dropped_means_applied(s) -> Bool:
         """A level-zero segment is dropped only when every segment with an older row has its deletes."""
         return forall(
             s.Segment,
@@ -79,7 +81,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @invariant(source="facts 6.1; B34; B37; property R")
-    def deleted_rows_stay_deleted(s):
+    def deleted_rows_stay_deleted(s) -> Bool:
         """A row that a load shows is removed by each of its deletes: by level zero, or by the stream."""
         return forall(
             s.Position,
@@ -88,7 +90,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @invariant(source="facts 7.1, 6.1; property R")
-    def rows_without_delete_are_shown(s):
+    def rows_without_delete_are_shown(s) -> Bool:
         """However often a delete was stored: a segment that was read shows each row of the log up to the
         start of the stream, unless the log has a newer delete of its key.
         """
@@ -109,14 +111,14 @@ class DeleteBuffersClaims(DeleteBuffersActions):
     # ---- liveness ----
 
     @leads_to(source="seed 001; property CL")
-    def the_checkpoint_passes_deletes(s, position: DeleteBuffersActions.Position):
+    def the_checkpoint_passes_deletes(s, position: DeleteBuffersActions.Position) -> tuple[Bool, Bool]:
         """The checkpoint reaches each consumed position, unless another node follows."""
         return s.consumed >= position, (s.checkpoint >= position) | (s.consumed < position)
 
     # ---- witnesses ----
 
     @reachable(after="take_delete", source="facts 7.1")
-    def a_filter_is_wrong(before, after):
+    def a_filter_is_wrong(before, after: Self) -> Bool:
         """A delete goes into the buffer of a segment that has no row of its key."""
         return exists(
             after.Segment,
@@ -129,7 +131,7 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @reachable(after="take_delete", source="facts 7.1")
-    def a_filter_spares_a_segment(before, after):
+    def a_filter_spares_a_segment(before, after: Self) -> Bool:
         """A delete goes into the buffer of one segment, and not into that of another."""
         d = after.consumed
         return exists(
@@ -139,22 +141,24 @@ class DeleteBuffersClaims(DeleteBuffersActions):
         )
 
     @reachable(after="sync", source="facts 7.3; seed 001")
-    def a_buffer_of_deletes_alone_is_written(before, after, g):
+    def a_buffer_of_deletes_alone_is_written(before, after: Self, g: DeleteBuffersActions.Segment) -> Bool:
         """A segment is written out that has no row to write."""
         return ~after.is_level[g] & forall(after.Position, lambda p: ~(after.flying[g, p] & after.inserts[p]))
 
     @reachable(after="record", source="facts 7.6; hazard 22")
-    def a_save_of_the_dead(before, after, g):
+    def a_save_of_the_dead(before, after: Self, g: DeleteBuffersActions.Segment) -> Bool:
         """A save is recorded after the end of its node."""
         return ~before.busy[g]
 
     @reachable(after="apply", source="facts 7.1")
-    def a_delete_is_stored_twice(before, after, z, g):
+    def a_delete_is_stored_twice(
+        before, after: Self, z: DeleteBuffersActions.Segment, g: DeleteBuffersActions.Segment
+    ) -> Bool:
         """A delete of a level-zero segment is also in the buffer of the segment to which it is applied."""
         return exists(after.Position, lambda d: before.held[g, d] & after.stored[g, d])
 
     @reachable(after="read_segment", source="facts 6.1")
-    def a_level_is_needed(before, after, g):
+    def a_level_is_needed(before, after: Self, g: DeleteBuffersActions.Segment) -> Bool:
         """A row is found whose delete is before the start of the stream, in a level-zero segment."""
         return exists(
             after.Position,

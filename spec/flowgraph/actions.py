@@ -24,9 +24,11 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -39,9 +41,9 @@ from tidemark.spec.language import (
 class FlowGraphActions(Protocol, name="flowgraph"):
     """One virtual channel: packs, buffers of segments, saves of positions, crashes and recovery."""
 
-    Segment = Sort()
-    Position = Nat()
-    Faults = Nat()
+    Segment: TypeAlias = Sort
+    Position: TypeAlias = Nat
+    Faults: TypeAlias = Nat
 
     FIRST_BEFORE: Bool = option(True)  # the position of a segment without a flush is before its first pack
     DROPS_AT: Bool = option(True)  # rows at the position are dropped, too
@@ -53,38 +55,38 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     # The node's memory.
     alive: Bool = True
     read: Position = 0  # the last pack
-    buffered: Set[Position, Segment] = False
-    uploading: Set[Segment] = False
-    flying: Set[Position, Segment] = False  # rows of the upload that is under way
-    upto: Map[Segment, Position] = 0  # the last pack, when the upload began
-    met: Set[Segment] = False
-    position: Map[Segment, Position] = 0
-    dropped: Map[Segment, Position] = 0  # positions found by the last recovery
+    buffered: Set[Position, Segment] = everywhere(False)
+    uploading: Set[Segment] = everywhere(False)
+    flying: Set[Position, Segment] = everywhere(False)  # rows of the upload that is under way
+    upto: Map[Segment, Position] = everywhere(0)  # the last pack, when the upload began
+    met: Set[Segment] = everywhere(False)
+    position: Map[Segment, Position] = everywhere(0)
+    dropped: Map[Segment, Position] = everywhere(0)  # positions found by the last recovery
     threshold: Position = 0  # later packs are not filtered
 
     # The store.
-    stored: Set[Position, Segment] = False
-    known: Set[Segment] = False
-    saved: Map[Segment, Position] = 0
+    stored: Set[Position, Segment] = everywhere(False)
+    known: Set[Segment] = everywhere(False)
+    saved: Map[Segment, Position] = everywhere(0)
 
     reached: Position = 0  # the last pack that was read, ever
     faults: Faults = 0
 
     # ---- helpers ----
 
-    def is_dropped(s, p, g):
+    def is_dropped(s, p: Position, g: Segment) -> Bool:
         """A recovered node drops the rows of the pack as stored."""
         behind = ite(s.DROPS_AT, p <= s.dropped[g], p < s.dropped[g])
         return behind & (p <= s.threshold)
 
-    def first_position(s, p):
+    def first_position(s, p: Position) -> Position:
         """The position of a segment that is first met in the pack."""
         return ite(s.FIRST_BEFORE, p - 1, p)
 
     # ---- reading ----
 
     @action(source="seed 003")
-    def consume(s):
+    def consume(s) -> None:
         """The next pack is read; its rows are buffered, unless they count as stored."""
         require(s.alive)
         s.read = s.read + 1
@@ -103,7 +105,7 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     # ---- flush ----
 
     @action(source="seed 003")
-    def upload(s, g: Segment):
+    def upload(s, g: Segment) -> None:
         """A flush begins: the rows of the segment leave the buffer."""
         require(s.alive & ~s.uploading[g])
         require(exists(s.Position, lambda p: s.buffered[p, g]))
@@ -113,7 +115,7 @@ class FlowGraphActions(Protocol, name="flowgraph"):
         s.buffered = each(s.Position, s.Segment, lambda p, h: s.buffered[p, h] & (h != g))
 
     @action(source="seed 003; hazard 48")
-    def save(s, g: Segment):
+    def save(s, g: Segment) -> None:
         """Binlogs and positions are recorded, those of all other segments too."""
         require(s.alive & s.uploading[g])
         s.stored = each(s.Position, s.Segment, lambda p, h: s.stored[p, h] | ((h == g) & s.flying[p, h]))
@@ -126,7 +128,7 @@ class FlowGraphActions(Protocol, name="flowgraph"):
     # ---- crash and recovery ----
 
     @action(source="seed 003")
-    def crash(s):
+    def crash(s) -> None:
         """The memory is lost, at any moment; a save that fails for good ends the node, too."""
         require(s.alive)
         s.faults = s.faults + 1
@@ -136,7 +138,7 @@ class FlowGraphActions(Protocol, name="flowgraph"):
         s.uploading = each(s.Segment, lambda g: False)
 
     @action(source="seed 003; hazard 47")
-    def recover(s, seek: Position, now: Position):
+    def recover(s, seek: Position, now: Position) -> None:
         """The node seeks the earliest of the saved positions; without one it begins at the beginning."""
         require(~s.alive)
         require(forall(s.Segment, lambda g: implies(s.known[g], seek <= s.saved[g])))

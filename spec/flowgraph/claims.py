@@ -1,7 +1,7 @@
 """Claims about the recovery of a flow graph: safety and witnesses."""
 
 from tidemark.spec.flowgraph.actions import FlowGraphActions
-from tidemark.spec.language import exists, forall, implies, invariant, reachable
+from tidemark.spec.language import Bool, Self, exists, forall, implies, invariant, reachable
 
 
 class FlowGraphClaims(FlowGraphActions):
@@ -10,7 +10,7 @@ class FlowGraphClaims(FlowGraphActions):
     # ---- safety ----
 
     @invariant(source="seed 003")
-    def no_row_is_lost(s):
+    def no_row_is_lost(s) -> Bool:
         """While the node runs, each row up to the last pack is stored, buffered or uploaded."""
         return forall(
             s.Position,
@@ -22,14 +22,14 @@ class FlowGraphClaims(FlowGraphActions):
         )
 
     @invariant(source="seed 003; hazard 46")
-    def no_row_is_stored_twice(s):
+    def no_row_is_stored_twice(s) -> Bool:
         """A stored row is not buffered or uploaded again."""
         return forall(
             s.Position, s.Segment, lambda p, g: ~(s.stored[p, g] & (s.buffered[p, g] | s.flying[p, g]))
         )
 
     @invariant(source="seed 003; hazard 46")
-    def a_position_says_what_is_stored(s):
+    def a_position_says_what_is_stored(s) -> Bool:
         """Exactly the rows of a segment at or below its saved position are stored."""
         return forall(
             s.Position,
@@ -40,12 +40,14 @@ class FlowGraphClaims(FlowGraphActions):
     # ---- witnesses ----
 
     @reachable(after="recover", source="seed 003")
-    def recovery_begins_in_the_middle(before, after, seek, now):
+    def recovery_begins_in_the_middle(
+        before, after: Self, seek: FlowGraphActions.Position, now: FlowGraphActions.Position
+    ) -> Bool:
         """A recovery that skips a part of the log."""
         return after.read > 0
 
     @reachable(after="consume", source="seed 003")
-    def a_replayed_row_is_dropped(before, after):
+    def a_replayed_row_is_dropped(before, after: Self) -> Bool:
         """A row that is stored is read again, and dropped."""
         return exists(
             before.Segment,
@@ -53,11 +55,11 @@ class FlowGraphClaims(FlowGraphActions):
         )
 
     @reachable(after="save", source="seed 003")
-    def a_save_records_a_segment_without_a_flush(before, after, g):
+    def a_save_records_a_segment_without_a_flush(before, after: Self, g: FlowGraphActions.Segment) -> Bool:
         """The position of a segment that was never flushed is saved with another's flush."""
         return exists(before.Segment, lambda h: (h != g) & ~before.known[h] & after.known[h])
 
     @reachable(after="crash", source="seed 003")
-    def a_crash_during_recovery(before, after):
+    def a_crash_during_recovery(before, after: Self) -> Bool:
         """The node crashes again before it has read as far as before."""
         return (before.read < before.reached) & (before.faults > 0)

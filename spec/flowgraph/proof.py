@@ -1,14 +1,14 @@
 """Inductive lemmas: why each row is stored once, after any sequence of crashes."""
 
 from tidemark.spec.flowgraph.claims import FlowGraphClaims
-from tidemark.spec.language import forall, implies, lemma
+from tidemark.spec.language import Bool, forall, implies, lemma
 
 
 class FlowGraph(FlowGraphClaims):
     """One virtual channel: packs, buffers of segments, saves of positions, crashes and recovery."""
 
     @lemma(source="seed 003")
-    def what_is_held_was_read(s):
+    def what_is_held_was_read(s) -> Bool:
         """Buffered and uploaded rows are rows of packs that were read."""
         return forall(
             s.Position,
@@ -20,7 +20,7 @@ class FlowGraph(FlowGraphClaims):
         ) & (s.read <= s.reached)
 
     @lemma(source="seed 003")
-    def an_upload_takes_what_was_read(s):
+    def an_upload_takes_what_was_read(s) -> Bool:
         """Rows of an upload are at or below the pack at which it began; rows buffered since are above."""
         return forall(
             s.Position,
@@ -38,7 +38,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003; hazard 46")
-    def positions_in_memory_say_what_is_stored(s):
+    def positions_in_memory_say_what_is_stored(s) -> Bool:
         """The node's own positions mean the same as the saved ones, for the segments that it has met."""
         return forall(
             s.Position,
@@ -49,7 +49,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003")
-    def what_is_stored_was_read(s):
+    def what_is_stored_was_read(s) -> Bool:
         """Stored rows are at or below the last pack that was read, and belong to known segments."""
         return forall(
             s.Position,
@@ -58,7 +58,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003")
-    def known_segments_are_met(s):
+    def known_segments_are_met(s) -> Bool:
         """A running node has met all segments of the store; the store has positions of no other."""
         return forall(
             s.Segment,
@@ -71,7 +71,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003")
-    def what_is_not_met_lies_behind_all_positions(s):
+    def what_is_not_met_lies_behind_all_positions(s) -> Bool:
         """Rows of a segment that was not met are behind each position, in memory and in the store."""
         return forall(
             s.Position,
@@ -84,7 +84,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003")
-    def a_segment_is_met_with_its_first_row(s):
+    def a_segment_is_met_with_its_first_row(s) -> Bool:
         """No row of a segment that was not met has been read."""
         return forall(
             s.Position,
@@ -93,7 +93,7 @@ class FlowGraph(FlowGraphClaims):
         )
 
     @lemma(source="seed 003; hazard 47")
-    def what_is_dropped_is_stored(s):
+    def what_is_dropped_is_stored(s) -> Bool:
         """A row that a recovered node still has to read is dropped exactly if it is stored."""
         return forall(
             s.Position,

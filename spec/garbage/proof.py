@@ -5,7 +5,19 @@ between decision and deletion deletes no file.
 """
 
 from tidemark.spec.garbage.claims import GarbageClaims
-from tidemark.spec.language import all_of, any_of, each, forall, helpful, implies, lemma, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    any_of,
+    each,
+    forall,
+    helpful,
+    implies,
+    lemma,
+    rank,
+)
 
 
 class Garbage(GarbageClaims):
@@ -13,50 +25,50 @@ class Garbage(GarbageClaims):
 
     # ---- files of a dropped collection ----
 
-    def is_left_over(s, f):
+    def is_left_over(s, f: GarbageClaims.File) -> Bool:
         return s.stored[f] & s.is_over(f)
 
     @rank("files_of_a_dropped_collection_go", finitely=("faults",))
-    def what_its_end_waits_for(s, f: GarbageClaims.File):
+    def what_its_end_waits_for(s, f: GarbageClaims.File) -> Measure:
         """Its readers, of which there are no new ones; then the collector's decision."""
         return each(s.Reader, lambda r: s.reading[r, f]), ~s.marked[f]
 
     @helpful("files_of_a_dropped_collection_go", action="end_read")
-    def a_reader_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader):
+    def a_reader_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader) -> HelpfulCase:
         return s.is_left_over(f) & s.reading[r, f], (r, f)
 
     @helpful("files_of_a_dropped_collection_go", action="mark")
-    def its_end_is_decided(s, f: GarbageClaims.File):
+    def its_end_is_decided(s, f: GarbageClaims.File) -> HelpfulCase:
         return all_of(s.is_left_over(f), s.is_free(f), ~s.marked[f]), (f,)
 
     @helpful("files_of_a_dropped_collection_go", action="delete")
-    def it_is_deleted(s, f: GarbageClaims.File):
+    def it_is_deleted(s, f: GarbageClaims.File) -> HelpfulCase:
         return s.is_left_over(f) & s.marked[f], (f,)
 
     # ---- files without a record ----
 
-    def is_not_named(s, f):
+    def is_not_named(s, f: GarbageClaims.File) -> Bool:
         return all_of(s.stored[f], s.term_of[f] < s.term, s.entry[f] != "named")
 
     @rank("files_without_a_record_go", finitely=("faults",))
-    def what_the_end_of_a_file_waits_for(s, f: GarbageClaims.File):
+    def what_the_end_of_a_file_waits_for(s, f: GarbageClaims.File) -> Measure:
         """Its readers, of which there are no new ones; then the collector's decision."""
         return each(s.Reader, lambda r: s.reading[r, f]), ~s.marked[f]
 
     @helpful("files_without_a_record_go", action="end_read")
-    def one_who_reads_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader):
+    def one_who_reads_lets_go(s, f: GarbageClaims.File, r: GarbageClaims.Reader) -> HelpfulCase:
         return s.is_not_named(f) & s.reading[r, f], (r, f)
 
     @helpful("files_without_a_record_go", action="mark")
-    def the_end_is_decided(s, f: GarbageClaims.File):
+    def the_end_is_decided(s, f: GarbageClaims.File) -> HelpfulCase:
         return all_of(s.is_not_named(f), s.is_free(f), ~s.marked[f]), (f,)
 
     @helpful("files_without_a_record_go", action="delete")
-    def the_file_is_deleted(s, f: GarbageClaims.File):
+    def the_file_is_deleted(s, f: GarbageClaims.File) -> HelpfulCase:
         return s.is_not_named(f) & s.marked[f], (f,)
 
     @lemma(source="facts 10.2")
-    def terms_count_on(s):
+    def terms_count_on(s) -> Bool:
         """A living collection has begun its terms, the next one has not; no file is of a term to come."""
         return all_of(
             implies(s.life == "living", s.first <= s.term),
@@ -66,7 +78,7 @@ class Garbage(GarbageClaims):
         )
 
     @lemma(source="facts 7.6, 10.2")
-    def garbage_stays_garbage(s):
+    def garbage_stays_garbage(s) -> Bool:
         """No living collection names or will name a file that is to be deleted, and no reader has it."""
         return forall(
             s.File,

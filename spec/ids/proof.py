@@ -1,14 +1,14 @@
 """Inductive lemmas: why no id is given twice."""
 
 from tidemark.spec.ids.claims import IdsClaims
-from tidemark.spec.language import all_of, exists, forall, implies, lemma, one_of
+from tidemark.spec.language import Bool, all_of, exists, forall, implies, lemma, one_of
 
 
 class Ids(IdsClaims):
     """Batches of ids: asked for, answered, lost, given in runs; proxies that crash."""
 
     @lemma(source="seed 004, 6.0")
-    def batches_are_apart(s):
+    def batches_are_apart(s) -> Bool:
         """No id is in two answers; the given ids of a batch are between its ends."""
         return forall(
             s.Batch,
@@ -27,7 +27,7 @@ class Ids(IdsClaims):
         )
 
     @lemma(source="seed 004, 6.0")
-    def an_id_is_of_a_batch(s):
+    def an_id_is_of_a_batch(s) -> Bool:
         """A row has its id from a batch that has passed it."""
         return forall(s.Row, lambda r: implies(s.has[r], exists(s.Batch, lambda b: s.uses[r, b]))) & forall(
             s.Row,

@@ -4,9 +4,11 @@ Public names are re-exported here; authors of protocols import from nowhere else
 is the plain interpreter in ``models/interpreted``.
 """
 
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from tidemark.spec.language.declare import (
+    HelpfulCase,
+    Measure,
     action,
     anything,
     assumption,
@@ -18,8 +20,10 @@ from tidemark.spec.language.declare import (
     leads_to,
     lemma,
     option,
+    other_parameters,
     rank,
     reachable,
+    removed,
     transition_invariant,
 )
 from tidemark.spec.language.errors import SpecError
@@ -36,11 +40,14 @@ __all__ = [
     "Bool",
     "Enum",
     "Guard",
+    "HelpfulCase",
     "Int",
     "Map",
+    "Measure",
     "Nat",
     "Property",
     "Protocol",
+    "Self",
     "Set",
     "Sort",
     "Spec",
@@ -70,9 +77,11 @@ __all__ = [
     "minimum",
     "one_of",
     "option",
+    "other_parameters",
     "plain",
     "rank",
     "reachable",
+    "removed",
     "render",
     "require",
     "resolve",

@@ -3,10 +3,12 @@
 # is a `Bool` (see there), a member of an enumeration its text.
 
 from collections.abc import Callable
-from typing import Any, Generic, TypeAlias, TypeVar, TypeVarTuple, overload
+from typing import Any, Generic, Self, TypeAlias, TypeVar, TypeVarTuple, overload
 from typing import Literal as Enum
 
 from tidemark.spec.language.declare import (
+    HelpfulCase,
+    Measure,
     anything,
     assumption,
     constant,
@@ -17,8 +19,10 @@ from tidemark.spec.language.declare import (
     leads_to,
     lemma,
     option,
+    other_parameters,
     rank,
     reachable,
+    removed,
     transition_invariant,
 )
 from tidemark.spec.language.errors import SpecError
@@ -32,11 +36,14 @@ __all__ = [
     "Bool",
     "Enum",
     "Guard",
+    "HelpfulCase",
     "Int",
     "Map",
+    "Measure",
     "Nat",
     "Property",
     "Protocol",
+    "Self",
     "Set",
     "Sort",
     "Spec",
@@ -66,9 +73,11 @@ __all__ = [
     "minimum",
     "one_of",
     "option",
+    "other_parameters",
     "plain",
     "rank",
     "reachable",
+    "removed",
     "render",
     "require",
     "resolve",
@@ -119,6 +128,15 @@ def forall(
     one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _Formula], /
 ) -> bool: ...
 @overload
+def forall(
+    one: type[_A],
+    two: type[_B],
+    three: type[_C],
+    four: type[_V],
+    body: Callable[[_A, _B, _C, _V], _Formula],
+    /,
+) -> bool: ...
+@overload
 def exists(domain: type[_A], body: Callable[[_A], _Formula], /) -> bool: ...
 @overload
 def exists(one: type[_A], two: type[_B], body: Callable[[_A, _B], _Formula], /) -> bool: ...
@@ -131,9 +149,17 @@ def count(domain: type[_A], body: Callable[[_A], _Formula], /) -> int: ...
 @overload
 def count(one: type[_A], two: type[_B], body: Callable[[_A, _B], _Formula], /) -> int: ...
 @overload
+def count(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _Formula], /
+) -> int: ...
+@overload
 def each(domain: type[_A], body: Callable[[_A], _V], /) -> Map[_A, _V]: ...
 @overload
 def each(one: type[_A], two: type[_B], body: Callable[[_A, _B], _V], /) -> Map[_A, _B, _V]: ...
+@overload
+def each(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _V], /
+) -> Map[_A, _B, _C, _V]: ...
 def least(domain: type[int], body: Callable[[int], _Formula], *, default: int) -> int: ...
 def greatest(domain: type[int], body: Callable[[int], _Formula], *, upto: int, default: int) -> int: ...
 def implies(premise: _Formula, conclusion: _Formula) -> bool: ...

@@ -2,13 +2,17 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.spec import Fairness, Kind
 
 F = TypeVar("F", bound=Callable[..., Any])
 MARK = "_tidemark_mark"
+Measure: TypeAlias = Any
+"""What a ``rank`` returns: a number, a Boolean or ``each(Sort, ...)``, or a tuple of these."""
+HelpfulCase: TypeAlias = tuple[Any, tuple[Any, ...]]
+"""What a ``helpful`` case returns: its condition, and the arguments of the action."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +49,10 @@ class Anything:
 
 
 anything: Any = Anything()
+
+
+removed: Any = None
+"""A subclass assigns it to the name of an inherited action or claim that it does without."""
 
 
 def option(value: bool | int | str, *, assumes: str = "") -> Any:
@@ -155,6 +163,11 @@ def helpful(claim: str, *, action: str = "", other: str = "") -> Callable[[F], F
     if bool(action) == bool(other):
         raise SpecError("a helpful case names one action or one other claim", remedy="Write action=...")
     return _marked("helpful", claim=claim, action=action, other=other)
+
+
+def other_parameters(function: Callable[..., Any]) -> Any:
+    """An override with other parameters than the inherited method, which a type checker would refuse."""
+    return function
 
 
 def assumption(*, source: str = "") -> Callable[[F], F]:

@@ -25,10 +25,12 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     constant,
     each,
+    everywhere,
     forall,
     implies,
     ite,
@@ -42,13 +44,13 @@ from tidemark.spec.language import (
 class MetaActions(Protocol, name="meta"):
     """One collection: versions, caches of proxies, fetches, requests, changes and invalidations."""
 
-    Proxy = Sort()
-    Fetch = Sort()
-    Request = Sort()
-    Version = Nat()
-    Faults = Nat()
-    Flight = Enum("idle", "asked", "answered")
-    Stage = Enum("new", "begun", "waiting", "served", "failed")
+    Proxy: TypeAlias = Sort
+    Fetch: TypeAlias = Sort
+    Request: TypeAlias = Sort
+    Version: TypeAlias = Nat
+    Faults: TypeAlias = Nat
+    Flight: TypeAlias = Enum["idle", "asked", "answered"]
+    Stage: TypeAlias = Enum["new", "begun", "waiting", "served", "failed"]
 
     VERSIONED: Bool = option(True)  # a proxy refuses an answer that is older than the last invalidation
     FORGETS_FLIGHTS: Bool = option(True)  # an invalidation ends the sharing of the fetches under way
@@ -68,52 +70,53 @@ class MetaActions(Protocol, name="meta"):
     changing: Bool = False  # the change is stored, and not acknowledged
     acknowledged: Version = 0
     stamped: Version = 0  # changes that have their timestamp
-    listed: Set[Proxy] = False
-    told: Set[Proxy] = False  # of the change under way
+    listed: Set[Proxy] = everywhere(False)
+    told: Set[Proxy] = everywhere(False)  # of the change under way
     faults: Faults = 0  # sessions that have ended
 
     # The proxies.
-    alive: Set[Proxy] = False
-    has: Set[Proxy] = False
-    cache: Map[Proxy, Version] = 0
-    floor: Map[Proxy, Version] = 0  # the last invalidation
-    flight: Map[Fetch, Flight] = "idle"
-    value: Map[Fetch, Version] = 0
-    shared: Set[Fetch] = False  # others may join
+    alive: Set[Proxy] = everywhere(False)
+    has: Set[Proxy] = everywhere(False)
+    cache: Map[Proxy, Version] = everywhere(0)
+    floor: Map[Proxy, Version] = everywhere(0)  # the last invalidation
+    flight: Map[Fetch, Flight] = everywhere("idle")
+    value: Map[Fetch, Version] = everywhere(0)
+    shared: Set[Fetch] = everywhere(False)  # others may join
 
     # The requests.
-    stage: Map[Request, Stage] = "new"
-    waits: Set[Request, Fetch] = False
-    since: Map[Request, Version] = 0  # history: acknowledged when the request began
-    after: Map[Request, Version] = 0  # history: changes that had their timestamp before the request's
-    version: Map[Request, Version] = 0  # the version that it was served
+    stage: Map[Request, Stage] = everywhere("new")
+    waits: Set[Request, Fetch] = everywhere(False)
+    since: Map[Request, Version] = everywhere(0)  # history: acknowledged when the request began
+    # history: changes that had their timestamp before the request's
+    after: Map[Request, Version] = everywhere(0)
+    version: Map[Request, Version] = everywhere(0)  # the version that it was served
 
     # ---- helpers ----
 
-    def may_serve(s, p):
+    def may_serve(s, p: Proxy) -> Bool:
         """The proxy runs, and the coordinator has to invalidate its cache."""
         return s.alive[p] & (s.listed[p] | ~s.LISTED_FIRST)
 
-    def is_taken(s, f):
+    def is_taken(s, f: Fetch) -> Bool:
         """The proxy takes the answer into its cache."""
         return ~s.VERSIONED | (s.value[f] >= s.floor[s.by[f]])
 
     # ---- proxies come and go ----
 
     @action(source="seed 004")
-    def start(s, p: Proxy):
+    def start(s, p: Proxy) -> None:
         """A proxy starts, with an empty cache."""
         require(~s.alive[p] & ~s.listed[p])
         s.alive[p] = True
 
     @action(fairness="weak", source="seed 004")
-    def learn(s, p: Proxy):
+    def learn(s, p: Proxy) -> None:
         """The coordinator learns of the proxy."""
         require(s.alive[p] & ~s.listed[p])
         s.listed[p] = True
 
     @action(source="facts 12")
-    def leave(s, p: Proxy):
+    def leave(s, p: Proxy) -> None:
         """The proxy's session ends, and the coordinator invalidates it no more."""
         require(s.alive[p] & s.listed[p])
         s.faults = s.faults + 1
@@ -137,7 +140,7 @@ class MetaActions(Protocol, name="meta"):
     # ---- requests ----
 
     @action(source="seed 004, 6.6.4")
-    def begin(s, r: Request):
+    def begin(s, r: Request) -> None:
         """A client's request comes to its proxy."""
         require((s.stage[r] == "new") & s.may_serve(s.at[r]))
         s.stage[r] = "begun"
@@ -145,14 +148,14 @@ class MetaActions(Protocol, name="meta"):
         s.after[r] = s.stamped
 
     @action(fairness="weak", source="seed 004, 6.6.4")
-    def hit(s, r: Request):
+    def hit(s, r: Request) -> None:
         """The cache has an answer."""
         require((s.stage[r] == "begun") & s.has[s.at[r]])
         s.stage[r] = "served"
         s.version[r] = s.cache[s.at[r]]
 
     @action(fairness="weak", source="seed 004, 6.6.4")
-    def ask(s, r: Request, f: Fetch):
+    def ask(s, r: Request, f: Fetch) -> None:
         """The cache is empty: the request asks the coordinator."""
         require((s.stage[r] == "begun") & ~s.has[s.at[r]])
         require((s.by[f] == s.at[r]) & (s.flight[f] == "idle"))
@@ -162,7 +165,7 @@ class MetaActions(Protocol, name="meta"):
         s.waits[r, f] = True
 
     @action(source="facts 12; B42")
-    def join(s, r: Request, f: Fetch):
+    def join(s, r: Request, f: Fetch) -> None:
         """Another request of the proxy has asked already: this one waits for the same answer."""
         require((s.stage[r] == "begun") & ~s.has[s.at[r]])
         require((s.by[f] == s.at[r]) & s.shared[f])
@@ -170,14 +173,14 @@ class MetaActions(Protocol, name="meta"):
         s.waits[r, f] = True
 
     @action(fairness="weak", source="facts 12")
-    def answer(s, f: Fetch):
+    def answer(s, f: Fetch) -> None:
         """The coordinator answers with the present version; the answer is on its way."""
         require(s.flight[f] == "asked")
         s.flight[f] = "answered"
         s.value[f] = s.current
 
     @action(fairness="weak", source="facts 12; hazard 36")
-    def insert(s, f: Fetch):
+    def insert(s, f: Fetch) -> None:
         """The answer arrives. The cache takes it if it knows of nothing newer; all who wait are served."""
         require(s.flight[f] == "answered")
         s.has[s.by[f]] = s.has[s.by[f]] | s.is_taken(f)
@@ -190,7 +193,7 @@ class MetaActions(Protocol, name="meta"):
         s.value[f] = 0
 
     @action(source="facts 12; B42")
-    def fail(s, r: Request, f: Fetch):
+    def fail(s, r: Request, f: Fetch) -> None:
         """The question fails, or its asker is cancelled: that request fails, the others begin again."""
         require(s.waits[r, f] & (s.flight[f] != "idle"))
         s.stage = each(s.Request, lambda q: ite(q == r, "failed", ite(s.waits[q, f], "begun", s.stage[q])))
@@ -200,7 +203,7 @@ class MetaActions(Protocol, name="meta"):
         s.value[f] = 0
 
     @action(source="seed 004, 6.6.1")
-    def cancel(s, r: Request):
+    def cancel(s, r: Request) -> None:
         """A request's client leaves; the fetch continues for others that wait for it."""
         require(one_of(s.stage[r], "begun", "waiting"))
         s.stage[r] = "failed"
@@ -209,14 +212,14 @@ class MetaActions(Protocol, name="meta"):
     # ---- changes ----
 
     @action(source="seed 002, DDL")
-    def change(s):
+    def change(s) -> None:
         """The coordinator stores the next version, when the one before has its timestamp."""
         require(~s.changing & (s.stamped == s.current))
         s.changing = True
         s.current = s.current + 1
 
     @action(fairness="weak", source="facts 12")
-    def invalidate(s, p: Proxy):
+    def invalidate(s, p: Proxy) -> None:
         """A proxy drops its entry and the fetches under way; the coordinator gets its answer."""
         require(s.changing & s.listed[p] & ~s.told[p])
         s.told[p] = True
@@ -226,7 +229,7 @@ class MetaActions(Protocol, name="meta"):
         s.shared = each(s.Fetch, lambda f: s.shared[f] & ~((s.by[f] == p) & s.FORGETS_FLIGHTS))
 
     @action(fairness="weak", source="facts 12")
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         """Every proxy has answered: the change ends."""
         require(s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])))
         s.changing = False
@@ -234,7 +237,7 @@ class MetaActions(Protocol, name="meta"):
         s.told = each(s.Proxy, lambda p: False)
 
     @action(source="seed 002, DDL")
-    def stamp(s):
+    def stamp(s) -> None:
         """The change takes its timestamp: requests with a greater one have to see it."""
         require(s.stamped < s.current)
         require(~s.STAMPED_LAST | ~s.changing)

@@ -4,7 +4,21 @@ A change ends in runs in which sessions end finitely often: a proxy that leaves 
 invalidation delays the change.
 """
 
-from tidemark.spec.language import all_of, each, exists, forall, helpful, implies, ite, lemma, one_of, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    each,
+    exists,
+    forall,
+    helpful,
+    implies,
+    ite,
+    lemma,
+    one_of,
+    rank,
+)
 from tidemark.spec.meta.claims import MetaClaims
 
 
@@ -14,7 +28,7 @@ class Meta(MetaClaims):
     # ---- a request ends ----
 
     @rank("a_request_ends")
-    def what_a_request_waits_for(s, r: MetaClaims.Request):
+    def what_a_request_waits_for(s, r: MetaClaims.Request) -> Measure:
         """Others that may still ask; answers on their way; the cache, which an invalidation may empty."""
         return (
             each(s.Request, lambda q: one_of(s.stage[q], "new", "begun", "waiting")),
@@ -24,44 +38,44 @@ class Meta(MetaClaims):
             s.has[s.at[r]],
         )
 
-    def has_to_ask(s, r, f):
+    def has_to_ask(s, r: MetaClaims.Request, f: MetaClaims.Fetch) -> Bool:
         return all_of(s.stage[r] == "begun", ~s.has[s.at[r]], s.by[f] == s.at[r])
 
     @helpful("a_request_ends", action="hit")
-    def the_cache_has_it(s, r: MetaClaims.Request):
+    def the_cache_has_it(s, r: MetaClaims.Request) -> HelpfulCase:
         return (s.stage[r] == "begun") & s.has[s.at[r]], (r,)
 
     @helpful("a_request_ends", action="ask")
-    def it_asks(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
+    def it_asks(s, r: MetaClaims.Request, f: MetaClaims.Fetch) -> HelpfulCase:
         return s.has_to_ask(r, f) & (s.flight[f] == "idle"), (r, f)
 
     @helpful("a_request_ends", action="answer")
-    def a_question_is_answered(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
+    def a_question_is_answered(s, r: MetaClaims.Request, f: MetaClaims.Fetch) -> HelpfulCase:
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "asked"), (f,)
 
     @helpful("a_request_ends", action="insert")
-    def an_answer_comes(s, r: MetaClaims.Request, f: MetaClaims.Fetch):
+    def an_answer_comes(s, r: MetaClaims.Request, f: MetaClaims.Fetch) -> HelpfulCase:
         concerns = s.has_to_ask(r, f) | ((s.stage[r] == "waiting") & s.waits[r, f])
         return concerns & (s.flight[f] == "answered"), (f,)
 
     # ---- a change ends ----
 
     @rank("a_change_ends", finitely=("faults",))
-    def what_a_change_waits_for(s):
+    def what_a_change_waits_for(s) -> Measure:
         """Proxies to come, and those that have not answered."""
         return each(s.Proxy, lambda p: ~s.listed[p]), each(s.Proxy, lambda p: s.listed[p] & ~s.told[p])
 
     @helpful("a_change_ends", action="invalidate")
-    def a_proxy_is_told(s, p: MetaClaims.Proxy):
+    def a_proxy_is_told(s, p: MetaClaims.Proxy) -> HelpfulCase:
         return all_of(s.changing, s.listed[p], ~s.told[p]), (p,)
 
     @helpful("a_change_ends", action="acknowledge")
-    def all_are_told(s):
+    def all_are_told(s) -> HelpfulCase:
         return s.changing & forall(s.Proxy, lambda p: implies(s.listed[p], s.told[p])), ()
 
     @lemma(source="seed 002, DDL")
-    def one_change_is_under_way(s):
+    def one_change_is_under_way(s) -> Bool:
         """The present version is the acknowledged one, or the next."""
         return all_of(
             s.current == ite(s.changing, s.acknowledged + 1, s.acknowledged),
@@ -70,7 +84,7 @@ class Meta(MetaClaims):
         )
 
     @lemma(source="facts 12")
-    def what_was_told_is_known(s):
+    def what_was_told_is_known(s) -> Bool:
         """A proxy that was invalidated keeps nothing older than the change, and takes nothing older."""
         return forall(
             s.Proxy,
@@ -83,7 +97,7 @@ class Meta(MetaClaims):
         )
 
     @lemma(source="facts 12; hazard 36")
-    def old_answers_meet_a_floor(s):
+    def old_answers_meet_a_floor(s) -> Bool:
         """An answer on its way is as new as the acknowledged version, or its proxy knows a newer one."""
         return forall(
             s.Fetch,
@@ -94,7 +108,7 @@ class Meta(MetaClaims):
         )
 
     @lemma(source="B42")
-    def shared_answers_are_new(s):
+    def shared_answers_are_new(s) -> Bool:
         """A fetch that others may join has no answer that was replaced before its proxy was invalidated."""
         return forall(
             s.Fetch,
@@ -110,7 +124,7 @@ class Meta(MetaClaims):
         )
 
     @lemma(source="seed 004, 6.6.4")
-    def a_request_waits_for_one_fetch(s):
+    def a_request_waits_for_one_fetch(s) -> Bool:
         """No request waits for two answers."""
         return forall(
             s.Request,
@@ -120,7 +134,7 @@ class Meta(MetaClaims):
         )
 
     @lemma(source="facts 12")
-    def who_waits_gets_what_was_acknowledged(s):
+    def who_waits_gets_what_was_acknowledged(s) -> Bool:
         """The answer for which a request waits is not older than the version that it has to see."""
         return forall(
             s.Request,

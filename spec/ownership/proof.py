@@ -1,6 +1,18 @@
 """Lemmas and ranks: why no row is lost or stored twice however a channel moves."""
 
-from tidemark.spec.language import all_of, each, forall, helpful, implies, ite, lemma, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    each,
+    forall,
+    helpful,
+    implies,
+    ite,
+    lemma,
+    rank,
+)
 from tidemark.spec.ownership.claims import OwnershipClaims
 
 
@@ -8,20 +20,20 @@ class Ownership(OwnershipClaims):
     """One virtual channel and its records: tenures of nodes, saves, checkpoints, drop, collection."""
 
     @rank("a_dropped_channel_is_collected")
-    def what_a_collection_waits_for(s):
+    def what_a_collection_waits_for(s) -> Measure:
         """Segments: no further one is dropped, and none comes back, while the channel is dropped."""
         return each(s.Segment, lambda g: s.record[g] == "dropped")
 
     @helpful("a_dropped_channel_is_collected", action="collect_segment")
-    def a_segment_is_collected(s, g: OwnershipClaims.Segment):
+    def a_segment_is_collected(s, g: OwnershipClaims.Segment) -> HelpfulCase:
         return (s.life == "dropped") & (s.record[g] == "dropped"), (g,)
 
     @helpful("a_dropped_channel_is_collected", action="collect")
-    def the_checkpoint_is_collected(s):
+    def the_checkpoint_is_collected(s) -> HelpfulCase:
         return (s.life == "dropped") & forall(s.Segment, lambda g: s.record[g] != "dropped"), ()
 
     @lemma(source="hazard 22")
-    def epochs_are_given_once(s):
+    def epochs_are_given_once(s) -> Bool:
         """No two tenures have one epoch, and none has one that was not given."""
         return forall(s.Tenure, lambda t: s.epoch_of[t] <= s.epoch) & forall(
             s.Tenure,
@@ -30,7 +42,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 10.4")
-    def what_has_not_begun_is_empty(s):
+    def what_has_not_begun_is_empty(s) -> Bool:
         """A tenure that has not begun has sent no message."""
         return forall(
             s.Tenure,
@@ -47,7 +59,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 7.2, 7.9")
-    def positions_lie_in_the_log(s):
+    def positions_lie_in_the_log(s) -> Bool:
         """No position is beyond what a tenure could have read."""
         return all_of(
             implies(s.assigned, s.life == "living"),
@@ -64,7 +76,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 10.2, 7.1")
-    def rows_up_to_the_position_are_settled(s):
+    def rows_up_to_the_position_are_settled(s) -> Bool:
         """Every row up to its segment's recorded position is settled, and no row beyond it is recorded."""
         return forall(
             s.Position,
@@ -75,7 +87,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 7.6")
-    def answered_saves_are_recorded(s):
+    def answered_saves_are_recorded(s) -> Bool:
         """A save that was taken is at or below the recorded position, or its segment is dropped."""
         return forall(
             s.Tenure,
@@ -87,7 +99,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 7.5")
-    def what_is_known_is_settled(s):
+    def what_is_known_is_settled(s) -> Bool:
         """Every row that a tenure knows to be settled is settled, and so are all rows below its reports."""
         return forall(
             s.Tenure,
@@ -97,11 +109,11 @@ class Ownership(OwnershipClaims):
             ),
         )
 
-    def is_last(s, t):
+    def is_last(s, t: OwnershipClaims.Tenure) -> Bool:
         return (s.epoch_of[t] > 0) & (s.epoch_of[t] == s.epoch)
 
     @lemma(source="facts 10.2; B19")
-    def only_the_owner_records(s):
+    def only_the_owner_records(s) -> Bool:
         """Beyond the knowledge of the last tenure only its own save is recorded."""
         return forall(
             s.Tenure,
@@ -113,7 +125,7 @@ class Ownership(OwnershipClaims):
         )
 
     @lemma(source="facts 7.9; hazard 14")
-    def a_drop_that_is_taken_is_due(s):
+    def a_drop_that_is_taken_is_due(s) -> Bool:
         """When the last tenure asks for the drop, all rows are settled."""
         return forall(
             s.Tenure,

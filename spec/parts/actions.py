@@ -33,10 +33,12 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -50,13 +52,13 @@ from tidemark.spec.language import (
 class PartsActions(Protocol, name="parts"):
     """Writes, service times and reads of any number of channels; further pages."""
 
-    Channel = Sort()
-    Key = Sort()
-    Write = Sort()
-    Read = Sort()
-    Ts = Nat()
-    Progress = Enum("new", "sent", "answered", "failed")
-    Part = Enum("none", "reading", "served")
+    Channel: TypeAlias = Sort
+    Key: TypeAlias = Sort
+    Write: TypeAlias = Sort
+    Read: TypeAlias = Sort
+    Ts: TypeAlias = Nat
+    Progress: TypeAlias = Enum["new", "sent", "answered", "failed"]
+    Part: TypeAlias = Enum["none", "reading", "served"]
 
     ONE_MOMENT: Bool = option(False)  # a first read names its guarantee as the moment of all channels
 
@@ -68,28 +70,28 @@ class PartsActions(Protocol, name="parts"):
 
     # The oracle, the logs, the service times.
     issued: Ts = 0
-    logged: Set[Write] = False
-    ts: Map[Write, Ts] = 0
-    safe: Map[Channel, Ts] = 0
+    logged: Set[Write] = everywhere(False)
+    ts: Map[Write, Ts] = everywhere(0)
+    safe: Map[Channel, Ts] = everywhere(0)
 
     # The reads.
-    progress: Map[Read, Progress] = "new"
-    guarantee: Map[Read, Ts] = 0
-    recent: Set[Read] = False
-    known: Set[Read, Write] = False  # history: acknowledged before the read began
-    part: Map[Read, Channel, Part] = "none"
-    moment: Map[Read, Channel, Ts] = 0
-    seen: Set[Read, Write] = False  # the rows of the answer
+    progress: Map[Read, Progress] = everywhere("new")
+    guarantee: Map[Read, Ts] = everywhere(0)
+    recent: Set[Read] = everywhere(False)
+    known: Set[Read, Write] = everywhere(False)  # history: acknowledged before the read began
+    part: Map[Read, Channel, Part] = everywhere("none")
+    moment: Map[Read, Channel, Ts] = everywhere(0)
+    seen: Set[Read, Write] = everywhere(False)  # the rows of the answer
 
     # ---- helpers ----
 
-    def place(s, w):
+    def place(s, w: Write) -> Channel:
         return s.channel[s.key[w]]
 
-    def removes(s, d, w, value):
+    def removes(s, d: Write, w: Write, value: Ts) -> Bool:
         return all_of(s.logged[d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value)
 
-    def is_visible(s, w, value):
+    def is_visible(s, w: Write, value: Ts) -> Bool:
         """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.logged[w],
@@ -98,20 +100,20 @@ class PartsActions(Protocol, name="parts"):
             ~exists(s.Write, lambda d: s.removes(d, w, value)),
         )
 
-    def is_further(s, q):
+    def is_further(s, q: Read) -> Bool:
         """The read is a further page, or a further part."""
         return s.first[q] != q
 
-    def named(s, q, c):
+    def named(s, q: Read, c: Channel) -> Ts:
         """The moment that a further page names for the channel."""
         return s.moment[s.first[q], c]
 
-    def may_be_moment(s, q, c, value):
+    def may_be_moment(s, q: Read, c: Channel, value: Ts) -> Bool:
         """A channel may answer the read at this timestamp."""
         first = (value >= s.guarantee[q]) & implies(s.ONE_MOMENT, value == s.guarantee[q])
         return (value <= s.safe[c]) & ite(s.is_further(q), value == s.named(q, c), first)
 
-    def is_whole(s, q, c):
+    def is_whole(s, q: Read, c: Channel) -> Bool:
         """The rows that have come from the channel are exactly those visible at its moment."""
         return forall(
             s.Write,
@@ -121,7 +123,7 @@ class PartsActions(Protocol, name="parts"):
     # ---- the channels ----
 
     @action(source="facts 3.1, 4", relies_on=("reads.service_time_is_applied",))
-    def log(s, w: Write, ts: Ts):
+    def log(s, w: Write, ts: Ts) -> None:
         """A write is in the log, above every service time of its channel, and acknowledged."""
         require(~s.logged[w])
         require(ts > s.safe[s.place(w)])
@@ -134,7 +136,7 @@ class PartsActions(Protocol, name="parts"):
         source="facts 6.1",
         relies_on=("reads.timestamps_were_issued", "reads.service_times_are_in_order"),
     )
-    def raise_safe(s, c: Channel, upto: Ts):
+    def raise_safe(s, c: Channel, upto: Ts) -> None:
         """A replica of the channel has applied everything up to a tick."""
         require(upto > s.safe[c])
         require(upto <= s.issued)
@@ -143,7 +145,7 @@ class PartsActions(Protocol, name="parts"):
     # ---- reads ----
 
     @action(source="facts 6.2", relies_on=("reads.guarantees_were_issued",))
-    def begin(s, q: Read, value: Ts):
+    def begin(s, q: Read, value: Ts) -> None:
         """A read is sent to its channels, with the guarantee of its level."""
         require((s.progress[q] == "new") & ~s.is_further(q))
         require(value <= s.issued)
@@ -152,14 +154,14 @@ class PartsActions(Protocol, name="parts"):
         s.recent[q] = value == s.issued
 
     @action(source="facts 6.2; B40")
-    def begin_page(s, q: Read):
+    def begin_page(s, q: Read) -> None:
         """A further page is sent to channels that the first one has read."""
         require((s.progress[q] == "new") & s.is_further(q))
         require(s.progress[s.first[q]] == "answered")
         require(forall(s.Channel, lambda c: implies(s.asks[q, c], s.asks[s.first[q], c])))
         s.send(q)
 
-    def send(s, q):
+    def send(s, q: Read) -> None:
         """The channels are asked, and the history of the read is noted."""
         s.progress[q] = "sent"
         s.known = each(s.Read, s.Write, lambda p, w: ite(p == q, s.logged[w], s.known[p, w]))
@@ -169,7 +171,7 @@ class PartsActions(Protocol, name="parts"):
         source="facts 6.1",
         relies_on=("reads.pages_are_of_one_moment", "reads.moments_are_served"),
     )
-    def look(s, q: Read, c: Channel, value: Ts):
+    def look(s, q: Read, c: Channel, value: Ts) -> None:
         """A replica of the channel answers: at the named moment, or at its service time."""
         require(all_of(s.progress[q] == "sent", s.asks[q, c], s.part[q, c] == "none"))
         require(s.may_be_moment(q, c, value))
@@ -177,28 +179,28 @@ class PartsActions(Protocol, name="parts"):
         s.moment[q, c] = value
 
     @action(fairness="weak", source="facts 6.1")
-    def collect(s, q: Read, w: Write):
+    def collect(s, q: Read, w: Write) -> None:
         """A row comes from its channel."""
         require((s.part[q, s.place(w)] == "reading") & ~s.seen[q, w])
         require(s.is_visible(w, s.moment[q, s.place(w)]))
         s.seen[q, w] = True
 
     @action(fairness="weak", source="facts 6.1", relies_on=("reads.answers_are_exact",))
-    def serve(s, q: Read, c: Channel):
+    def serve(s, q: Read, c: Channel) -> None:
         """All rows of the channel are there."""
         require(s.part[q, c] == "reading")
         require(s.is_whole(q, c))
         s.part[q, c] = "served"
 
     @action(fairness="weak", source="facts 6.2")
-    def finish(s, q: Read):
+    def finish(s, q: Read) -> None:
         """Every channel has answered: so has the read."""
         require(s.progress[q] == "sent")
         require(forall(s.Channel, lambda c: implies(s.asks[q, c], s.part[q, c] == "served")))
         s.progress[q] = "answered"
 
     @action(source="facts 6.1")
-    def fail(s, q: Read):
+    def fail(s, q: Read) -> None:
         """A channel has no answer: the read fails, whatever has come from the others."""
         require(s.progress[q] == "sent")
         s.progress[q] = "failed"

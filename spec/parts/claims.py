@@ -5,6 +5,8 @@ It is *not* claimed that an answer of several channels is of one moment: each ch
 """
 
 from tidemark.spec.language import (
+    Bool,
+    Self,
     all_of,
     assumption,
     exists,
@@ -25,22 +27,22 @@ class PartsClaims(PartsActions):
     # ---- facts about the constants ----
 
     @assumption(source="facts 6.2")
-    def a_page_is_of_a_first_page(s):
+    def a_page_is_of_a_first_page(s) -> Bool:
         """The read that a further page names as its first page is no further page."""
         return forall(s.Read, lambda q: s.first[s.first[q]] == s.first[q])
 
     # ---- helpers ----
 
-    def is_answered(s, q):
+    def is_answered(s, q: PartsActions.Read) -> Bool:
         return s.progress[q] == "answered"
 
-    def is_read(s, q, w):
+    def is_read(s, q: PartsActions.Read, w: PartsActions.Write) -> Bool:
         return s.asks[q, s.place(w)]
 
     # ---- safety ----
 
     @invariant(source="facts 6.2; B40; property R")
-    def pages_show_what_the_first_has_shown(s):
+    def pages_show_what_the_first_has_shown(s) -> Bool:
         """A further page shows the same rows of each channel as the first page."""
         return forall(
             s.Read,
@@ -52,7 +54,7 @@ class PartsClaims(PartsActions):
         )
 
     @invariant(source="facts 6.2; B40")
-    def pages_of_a_channel_are_of_one_moment(s):
+    def pages_of_a_channel_are_of_one_moment(s) -> Bool:
         """All pages of an iterator are, on each channel, of the moment of the first page there."""
         return forall(
             s.Read,
@@ -61,7 +63,7 @@ class PartsClaims(PartsActions):
         )
 
     @invariant(source="facts 6.1, 6.2; property R")
-    def every_channel_reaches_the_guarantee(s):
+    def every_channel_reaches_the_guarantee(s) -> Bool:
         """An answer reaches the guarantee on every channel; a further page reaches that of the first."""
         return forall(
             s.Read,
@@ -70,7 +72,7 @@ class PartsClaims(PartsActions):
         )
 
     @invariant(source="facts 6.1; property R")
-    def every_channel_is_exact(s):
+    def every_channel_is_exact(s) -> Bool:
         """Of each channel an answer has exactly the rows that are visible at its moment there."""
         return forall(
             s.Read,
@@ -82,7 +84,7 @@ class PartsClaims(PartsActions):
         )
 
     @invariant(source="seed 002, consistency; facts 6.2: Strong; property R")
-    def recent_reads_reach_what_was_acknowledged(s):
+    def recent_reads_reach_what_was_acknowledged(s) -> Bool:
         """A read whose guarantee is the present time of the oracle is, on every channel that it asks, of a
         moment at or above each write there that was acknowledged before it began.
         """
@@ -96,12 +98,12 @@ class PartsClaims(PartsActions):
         )
 
     @invariant(source="facts 6.1")
-    def moments_were_issued(s):
+    def moments_were_issued(s) -> Bool:
         """No channel answers at a moment that the oracle has not issued."""
         return forall(s.Read, s.Channel, lambda q, c: s.moment[q, c] <= s.issued)
 
     @transition_invariant(source="facts 6.1")
-    def answers_are_final(before, after):
+    def answers_are_final(before, after: Self) -> Bool:
         """Answers do not change."""
         return forall(
             after.Read,
@@ -114,14 +116,14 @@ class PartsClaims(PartsActions):
     # ---- liveness ----
 
     @leads_to(source="facts 6.1; property WL")
-    def a_read_ends(s, q: PartsActions.Read):
+    def a_read_ends(s, q: PartsActions.Read) -> tuple[Bool, Bool]:
         """A read gets its answer, or an error."""
         return s.progress[q] == "sent", one_of(s.progress[q], "answered", "failed")
 
     # ---- witnesses ----
 
     @reachable(after="finish", source="facts 6.1")
-    def an_answer_is_of_two_moments(before, after, q):
+    def an_answer_is_of_two_moments(before, after: Self, q: PartsActions.Read) -> Bool:
         """An answer shows a row, and misses an older acknowledged one of another channel."""
         return exists(
             after.Write,
@@ -137,12 +139,12 @@ class PartsClaims(PartsActions):
         )
 
     @reachable(after="finish", source="facts 6.2: Strong")
-    def a_recent_read_shows_what_was_there(before, after, q):
+    def a_recent_read_shows_what_was_there(before, after: Self, q: PartsActions.Read) -> Bool:
         """A read with a recent guarantee shows a row that was acknowledged before."""
         return after.recent[q] & exists(after.Write, lambda w: after.known[q, w] & after.seen[q, w])
 
     @reachable(after="finish", source="facts 6.2; B40")
-    def a_page_misses_what_has_come_since(before, after, q):
+    def a_page_misses_what_has_come_since(before, after: Self, q: PartsActions.Read) -> Bool:
         """A further page does not show a row that was acknowledged before the page began."""
         return after.is_further(q) & exists(
             after.Write,
@@ -155,7 +157,9 @@ class PartsClaims(PartsActions):
         )
 
     @reachable(after="raise_safe", source="facts 6.1")
-    def a_read_waits_for_one_channel(before, after, c, upto):
+    def a_read_waits_for_one_channel(
+        before, after: Self, c: PartsActions.Channel, upto: PartsActions.Ts
+    ) -> Bool:
         """A channel reaches the guarantee of a read when another has answered it."""
         return exists(
             after.Read,
@@ -170,6 +174,6 @@ class PartsClaims(PartsActions):
         )
 
     @reachable(after="fail", source="facts 6.1")
-    def a_read_fails_beside_an_answer(before, after, q):
+    def a_read_fails_beside_an_answer(before, after: Self, q: PartsActions.Read) -> Bool:
         """One channel has answered, and the read fails."""
         return exists(before.Channel, lambda c: before.part[q, c] == "served")

@@ -1,6 +1,6 @@
 """Inductive lemmas: why the claims about a proxy's statistics and its tick are true for any size."""
 
-from tidemark.spec.language import all_of, any_of, forall, implies, ite, lemma
+from tidemark.spec.language import Bool, all_of, any_of, forall, implies, ite, lemma
 from tidemark.spec.proxy.claims import ProxyClaims
 
 
@@ -8,7 +8,7 @@ class Proxy(ProxyClaims):
     """Unfinished tasks and time tick of one proxy."""
 
     @lemma(source="facts 2.3")
-    def timestamps_are_the_oracles(s):
+    def timestamps_are_the_oracles(s) -> Bool:
         """Every timestamp that was given is above 0 and at most the greatest issued one."""
         return all_of(
             forall(s.Task, lambda t: (s.ts[t] <= s.issued) & (s.floor[t] <= s.issued)),
@@ -17,7 +17,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.1: allocation order")
-    def timestamps_are_unique(s):
+    def timestamps_are_unique(s) -> Bool:
         """No two tasks have the same timestamp, since no two ask at the same time."""
         return forall(
             s.Task,
@@ -29,12 +29,12 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.1")
-    def one_holds_the_lock(s):
+    def one_holds_the_lock(s) -> Bool:
         """At most one task is between ask and commit."""
         return forall(s.Task, s.Task, lambda t, u: implies(s.holds_lock(t) & s.holds_lock(u), t == u))
 
     @lemma(source="facts 3.1")
-    def committed_once(s):
+    def committed_once(s) -> Bool:
         """Only a task with a timestamp is committed, and every popped task is."""
         return forall(
             s.Task,
@@ -44,7 +44,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="hazard 12")
-    def open_produces_belong_to_open_tasks(s):
+    def open_produces_belong_to_open_tasks(s) -> Bool:
         """While a produce is open its task is not popped, and writes to that channel."""
         return forall(
             s.Task,
@@ -56,7 +56,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
-    def the_holder_is_the_latest(s):
+    def the_holder_is_the_latest(s) -> Bool:
         """The task that holds the lock has, or will get, a timestamp above all tracked ones."""
         return forall(
             s.Task,
@@ -68,7 +68,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.1")
-    def statistics_were_issued(s):
+    def statistics_were_issued(s) -> Bool:
         """All timestamps in the statistics and in a snapshot were handed out."""
         return forall(
             s.Channel,
@@ -82,7 +82,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.3: now first")
-    def the_snapshot_covers_all_below_now(s):
+    def the_snapshot_covers_all_below_now(s) -> Bool:
         """After the snapshot: a task outside of it gets more than now; and it has the least of the others."""
         taken = s.tick == "taken"
         return forall(
@@ -99,7 +99,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.3: minTs - 1")
-    def what_is_published_is_below_all_open(s):
+    def what_is_published_is_below_all_open(s) -> Bool:
         """The value of the next report is below every open timestamp, and not above future answers."""
         return forall(
             s.Task,
@@ -111,7 +111,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.3")
-    def ticks_go_forward(s):
+    def ticks_go_forward(s) -> Bool:
         """The tick under way is above all published values, and so is its snapshot."""
         return forall(
             s.Channel,
@@ -127,7 +127,7 @@ class Proxy(ProxyClaims):
         )
 
     @lemma(source="facts 3.1, 3.3")
-    def what_is_idle_is_empty(s):
+    def what_is_idle_is_empty(s) -> Bool:
         """Answered calls, finished ticks and absent or unfollowed channels leave no state."""
         return all_of(
             forall(

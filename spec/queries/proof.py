@@ -4,7 +4,20 @@ A load ends in runs in which query nodes crash finitely often: one that always c
 rows serves no shard.
 """
 
-from tidemark.spec.language import all_of, each, exists, forall, helpful, implies, lemma, one_of, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    each,
+    exists,
+    forall,
+    helpful,
+    implies,
+    lemma,
+    one_of,
+    rank,
+)
 from tidemark.spec.queries.claims import QueriesClaims
 
 
@@ -14,46 +27,46 @@ class Queries(QueriesClaims):
     # ---- a request ends ----
 
     @rank("a_request_ends")
-    def what_a_request_waits_for(s, r: QueriesClaims.Request):
+    def what_a_request_waits_for(s, r: QueriesClaims.Request) -> Measure:
         """Its end."""
         return ~s.is_over(r)
 
     @helpful("a_request_ends", action="give_up")
-    def it_runs_out_of_time(s, r: QueriesClaims.Request):
+    def it_runs_out_of_time(s, r: QueriesClaims.Request) -> HelpfulCase:
         return one_of(s.stage[r], "begun", "holding", "waiting"), (r,)
 
     # ---- a stream that was removed is closed ----
 
     @rank("a_removed_stream_is_closed")
-    def what_a_close_waits_for(s, u: QueriesClaims.Stream):
+    def what_a_close_waits_for(s, u: QueriesClaims.Stream) -> Measure:
         """Requests that write through the stream: no other request gets it any more."""
         return each(s.Request, lambda r: s.uses[r, u])
 
     @helpful("a_removed_stream_is_closed", action="give_up")
-    def a_writer_runs_out_of_time(s, u: QueriesClaims.Stream, r: QueriesClaims.Request):
+    def a_writer_runs_out_of_time(s, u: QueriesClaims.Stream, r: QueriesClaims.Request) -> HelpfulCase:
         return (s.object[u] == "removed") & s.uses[r, u], (r,)
 
     @helpful("a_removed_stream_is_closed", action="close_stream")
-    def nobody_writes(s, u: QueriesClaims.Stream):
+    def nobody_writes(s, u: QueriesClaims.Stream) -> HelpfulCase:
         return (s.object[u] == "removed") & forall(s.Request, lambda r: ~s.uses[r, u]), (u,)
 
     # ---- a release ends ----
 
     @rank("a_release_ends")
-    def what_a_release_waits_for(s):
+    def what_a_release_waits_for(s) -> Measure:
         """Nodes that have the collection, and streams."""
         return each(s.Node, lambda n: s.told[n]), each(s.Stream, s.has_to_go)
 
     @helpful("a_release_ends", action="unload")
-    def a_node_is_told(s, n: QueriesClaims.Node):
+    def a_node_is_told(s, n: QueriesClaims.Node) -> HelpfulCase:
         return (s.phase == "releasing") & s.told[n], (n,)
 
     @helpful("a_release_ends", action="remove_stream")
-    def a_stream_is_removed(s, u: QueriesClaims.Stream):
+    def a_stream_is_removed(s, u: QueriesClaims.Stream) -> HelpfulCase:
         return (s.phase == "releasing") & s.has_to_go(u), (u,)
 
     @helpful("a_release_ends", action="end_release")
-    def all_have_answered(s):
+    def all_have_answered(s) -> HelpfulCase:
         nodes = forall(s.Node, lambda n: ~s.told[n])
         streams = forall(s.Stream, lambda u: ~s.has_to_go(u))
         return (s.phase == "releasing") & nodes & streams, ()
@@ -61,7 +74,7 @@ class Queries(QueriesClaims):
     # ---- a load ends ----
 
     @rank("a_load_ends", finitely=("faults",))
-    def what_a_load_waits_for(s):
+    def what_a_load_waits_for(s) -> Measure:
         """Nodes, rows and shards: more than it needs, for any node may serve a shard."""
         return (
             each(s.Node, lambda n: ~s.told[n]),
@@ -71,27 +84,27 @@ class Queries(QueriesClaims):
         )
 
     @helpful("a_load_ends", action="tell")
-    def a_node_hears_of_the_load(s, n: QueriesClaims.Node):
+    def a_node_hears_of_the_load(s, n: QueriesClaims.Node) -> HelpfulCase:
         return (s.phase == "loading") & ~s.told[n], (n,)
 
     @helpful("a_load_ends", action="fetch")
-    def a_row_is_fetched(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
+    def a_row_is_fetched(s, n: QueriesClaims.Node, w: QueriesClaims.Row) -> HelpfulCase:
         return all_of(s.phase == "loading", s.told[n], s.wanted[w], s.copy[n, w] == "none"), (n, w)
 
     @helpful("a_load_ends", action="hold_row")
-    def a_row_is_there(s, n: QueriesClaims.Node, w: QueriesClaims.Row):
+    def a_row_is_there(s, n: QueriesClaims.Node, w: QueriesClaims.Row) -> HelpfulCase:
         return all_of(s.phase == "loading", s.wanted[w], s.copy[n, w] == "fetching"), (n, w)
 
     @helpful("a_load_ends", action="serve")
-    def a_shard_is_served(s, n: QueriesClaims.Node, c: QueriesClaims.Shard):
+    def a_shard_is_served(s, n: QueriesClaims.Node, c: QueriesClaims.Shard) -> HelpfulCase:
         return all_of(s.phase == "loading", s.told[n], ~s.serves[n, c], s.is_whole(n, c)), (n, c)
 
     @helpful("a_load_ends", action="end_load")
-    def all_shards_are_served(s):
+    def all_shards_are_served(s) -> HelpfulCase:
         return (s.phase == "loading") & s.is_loaded(), ()
 
     @lemma(source="seed 004, 6.6.1: globally unique")
-    def numbers_are_apart(s):
+    def numbers_are_apart(s) -> Bool:
         """A request has a number from its begin, and no two have the same."""
         return all_of(
             forall(s.Request, lambda r: (s.number[r] > 0) == (s.stage[r] != "new")),
@@ -103,7 +116,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.2")
-    def results_have_what_they_cover(s):
+    def results_have_what_they_cover(s) -> Bool:
         """A result has every row of its shards that its request has to find."""
         return forall(
             s.Result,
@@ -114,14 +127,14 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.2")
-    def what_has_come_is_found(s):
+    def what_has_come_is_found(s) -> Bool:
         """Of a shard that has come, every row is found that has to be."""
         return forall(
             s.Request, s.Row, lambda r, w: implies(s.got[r, s.shard[w]] & s.due[r, w], s.found[r, w])
         )
 
     @lemma(source="seed 004, 6.2")
-    def replies_follow_requests(s):
+    def replies_follow_requests(s) -> Bool:
         """A result is written after its request, a request after it has begun."""
         return all_of(
             forall(s.Result, lambda x: implies(s.sent[x], s.written[s.by[x]])),
@@ -131,7 +144,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.4")
-    def what_is_due_was_wanted(s):
+    def what_is_due_was_wanted(s) -> Bool:
         """Rows that a request has to find were wanted; wanted rows were persisted, and are in a file."""
         return forall(
             s.Row,
@@ -143,7 +156,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.4")
-    def who_has_rows_was_told(s):
+    def who_has_rows_was_told(s) -> Bool:
         """Only nodes that have the collection have rows of it, fetch them, or serve."""
         return all_of(
             implies(s.phase == "released", forall(s.Node, lambda n: ~s.told[n])),
@@ -152,7 +165,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.6.2")
-    def who_waits_has_a_stream(s):
+    def who_waits_has_a_stream(s) -> Bool:
         """A request in the map has written or is about to, and the stream of the collection is open."""
         return forall(
             s.Request,
@@ -163,7 +176,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.6.2")
-    def streams_are_one_after_the_other(s):
+    def streams_are_one_after_the_other(s) -> Bool:
         """There is one stream at a time, of a collection that is not released."""
         return forall(
             s.Stream,
@@ -175,7 +188,7 @@ class Queries(QueriesClaims):
         )
 
     @lemma(source="seed 004, 6.6.2")
-    def who_writes_has_one_stream(s):
+    def who_writes_has_one_stream(s) -> Bool:
         """A request has a stream, and only one, until its write returns."""
         return forall(
             s.Request,

@@ -4,6 +4,8 @@ Of other protocols they use the order of the oracle and the watermark promise, n
 """
 
 from tidemark.spec.language import (
+    Bool,
+    Self,
     all_of,
     assumption,
     exists,
@@ -25,16 +27,16 @@ class ReadsClaims(ReadsActions):
     # ---- facts about the constants ----
 
     @assumption(source="facts 6.2: gracefulTime; hazard 35")
-    def clocks_are_better_than_the_grace(s):
+    def clocks_are_better_than_the_grace(s) -> Bool:
         """The clocks' error is not larger than the time that a bounded read may miss."""
         return s.skew <= s.graceful
 
     # ---- helpers ----
 
-    def is_answered(s, q):
+    def is_answered(s, q: ReadsActions.Read) -> Bool:
         return s.progress[q] == "answered"
 
-    def is_visible(s, w, value):
+    def is_visible(s, w: ReadsActions.Write, value: ReadsActions.Ts) -> Bool:
         """The row is inserted at or below the timestamp, and no delete is between."""
         return all_of(
             s.stage[w] == "logged",
@@ -43,7 +45,7 @@ class ReadsClaims(ReadsActions):
             ~exists(s.Write, lambda d: (s.stage[d] == "logged") & s.removes(d, w, value)),
         )
 
-    def accounts_for(s, q, w):
+    def accounts_for(s, q: ReadsActions.Read, w: ReadsActions.Write) -> Bool:
         """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
         no_older_row = forall(
             s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
@@ -54,7 +56,7 @@ class ReadsClaims(ReadsActions):
     # ---- service time ----
 
     @invariant(source="seed 002, service time; facts 6.1; property R")
-    def service_time_is_applied(s):
+    def service_time_is_applied(s) -> Bool:
         """Every write at or below a service time that is or comes in the log is applied by that replica."""
         in_log = forall(
             s.Replica,
@@ -65,12 +67,12 @@ class ReadsClaims(ReadsActions):
         return in_log & to_come
 
     @invariant(source="seed 002, service time; facts 6.1")
-    def nothing_above_the_pack_is_applied(s):
+    def nothing_above_the_pack_is_applied(s) -> Bool:
         """A replica holds nothing of the log above the end of its current pack."""
         return forall(s.Replica, s.Write, lambda r, w: implies(s.applied[r, w], s.ts[w] <= s.pack[r]))
 
     @invariant(source="seed 002, insert before delete; facts 6.1")
-    def deletes_find_the_rows_of_their_pack(s):
+    def deletes_find_the_rows_of_their_pack(s) -> Bool:
         """A replica that has applied a delete of the pack has all rows of the pack."""
         return forall(
             s.Replica,
@@ -90,7 +92,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @transition_invariant(source="facts 6.1; hazard 34", frame=True)
-    def a_stopped_replica_rests(before, after):
+    def a_stopped_replica_rests(before, after: Self) -> Bool:
         """A stopped replica takes no pack, applies nothing, and its service time stays."""
         return forall(
             after.Replica,
@@ -106,19 +108,19 @@ class ReadsClaims(ReadsActions):
         )
 
     @transition_invariant(source="facts 6.1; hazard 33", frame=True)
-    def service_time_never_goes_back(before, after):
+    def service_time_never_goes_back(before, after: Self) -> Bool:
         """The service time of a replica never goes back."""
         return forall(after.Replica, lambda r: after.safe[r] >= before.safe[r])
 
     # ---- every read ----
 
     @invariant(source="seed 002, guarantee; facts 6.1; property R")
-    def answers_reach_their_guarantee(s):
+    def answers_reach_their_guarantee(s) -> Bool:
         """The timestamp of an answer is at or above the guarantee."""
         return forall(s.Read, lambda q: implies(s.is_answered(q), s.moment[q] >= s.guarantee[q]))
 
     @invariant(source="seed 002, insert before delete; facts 6.1; property R")
-    def answers_are_exact(s):
+    def answers_are_exact(s) -> Bool:
         """An answer at t has exactly the rows inserted at or below t without a delete between them and t."""
         return forall(
             s.Read,
@@ -127,7 +129,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @transition_invariant(source="facts 6.1", frame=True)
-    def answers_are_final(before, after):
+    def answers_are_final(before, after: Self) -> Bool:
         """Answers do not change."""
         return forall(
             after.Read,
@@ -143,7 +145,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="facts 6.1; hazard 33")
-    def one_replica_never_goes_back(s):
+    def one_replica_never_goes_back(s) -> Bool:
         """Successive reads at one replica do not go back, at any level, except further pages."""
         return forall(
             s.Read,
@@ -162,7 +164,7 @@ class ReadsClaims(ReadsActions):
     # ---- the levels ----
 
     @invariant(source="seed 002, consistency; facts 6.2: Strong; property R")
-    def strong_sees_what_was_acknowledged(s):
+    def strong_sees_what_was_acknowledged(s) -> Bool:
         """A strong read shows every write that was acknowledged before it began, of any client."""
         return forall(
             s.Read,
@@ -173,7 +175,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="seed 002, consistency; facts 6.2: Strong")
-    def strong_never_goes_back(s):
+    def strong_never_goes_back(s) -> Bool:
         """A strong read is not older than any answer, of any client, before it began."""
         return forall(
             s.Read,
@@ -184,7 +186,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="seed 002, consistency; facts 6.2: Session; property R")
-    def session_sees_its_own_writes(s):
+    def session_sees_its_own_writes(s) -> Bool:
         """A session read shows every write of its own client that was acknowledged before it began."""
         return forall(
             s.Read,
@@ -201,7 +203,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="seed 002, consistency; facts 6.2: Session")
-    def session_never_goes_back(s):
+    def session_never_goes_back(s) -> Bool:
         """A session read is not older than any answer that its client got before it began."""
         return forall(
             s.Read,
@@ -218,7 +220,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded; hazard 35")
-    def bounded_misses_only_what_is_recent(s):
+    def bounded_misses_only_what_is_recent(s) -> Bool:
         """A bounded read shows every earlier acknowledged write that is older than grace and clock error."""
         return forall(
             s.Read,
@@ -235,7 +237,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="facts 6.2; hazard 35")
-    def guarantees_were_issued(s):
+    def guarantees_were_issued(s) -> Bool:
         """Unless the client names it, no read waits for a timestamp that the oracle has not issued."""
         return forall(
             s.Read,
@@ -243,7 +245,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @invariant(source="facts 6.2; B40")
-    def pages_are_of_one_moment(s):
+    def pages_are_of_one_moment(s) -> Bool:
         """All pages of an iterator, and all parts of a request, show the same moment."""
         return forall(
             s.Read,
@@ -253,20 +255,20 @@ class ReadsClaims(ReadsActions):
     # ---- liveness ----
 
     @leads_to(source="seed 002, waitTSafe; facts 6.1; hazard 34; property WL")
-    def a_waiting_read_ends(s, q: ReadsActions.Read):
+    def a_waiting_read_ends(s, q: ReadsActions.Read) -> tuple[Bool, Bool]:
         """A read whose guarantee was issued gets its answer, or an error."""
         waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
         return waits, one_of(s.progress[q], "answered", "failed")
 
     @leads_to(source="seed 002, service time; facts 6.1")
-    def service_time_follows_the_oracle(s, r: ReadsActions.Replica, ts: ReadsActions.Ts):
+    def service_time_follows_the_oracle(s, r: ReadsActions.Replica, ts: ReadsActions.Ts) -> tuple[Bool, Bool]:
         """The service time of a running replica reaches every issued timestamp, with or without writes."""
         return (s.issued >= ts) & ~s.stopped[r], (s.safe[r] >= ts) | s.stopped[r]
 
     # ---- witnesses ----
 
     @reachable(after="raise_safe", source="seed 002, waitTSafe")
-    def a_read_is_woken(before, after, r):
+    def a_read_is_woken(before, after: Self, r: ReadsActions.Replica) -> Bool:
         """A read that slept can proceed."""
         return exists(
             after.Read,
@@ -274,7 +276,9 @@ class ReadsClaims(ReadsActions):
         )
 
     @reachable(after="apply_delete", source="seed 002, insert before delete")
-    def a_delete_follows_a_younger_row(before, after, r, w):
+    def a_delete_follows_a_younger_row(
+        before, after: Self, r: ReadsActions.Replica, w: ReadsActions.Write
+    ) -> Bool:
         """A delete is applied after a row of its key that is younger."""
         return exists(
             before.Write,
@@ -284,36 +288,36 @@ class ReadsClaims(ReadsActions):
         )
 
     @reachable(after="answer", source="seed 002, consistency")
-    def an_answer_misses_an_acknowledged_write(before, after, q):
+    def an_answer_misses_an_acknowledged_write(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A write was acknowledged before the read began, and the answer is older."""
         return exists(after.Write, lambda w: after.known[q, w] & (after.ts[w] > after.moment[q]))
 
     @reachable(after="answer", source="facts 6.1")
-    def an_answer_lags_behind_the_replica(before, after, q):
+    def an_answer_lags_behind_the_replica(before, after: Self, q: ReadsActions.Read) -> Bool:
         """The replica has applied more than the answer shows."""
         return exists(
             after.Write, lambda w: after.applied[after.place(q), w] & (after.ts[w] > after.moment[q])
         )
 
     @reachable(after="answer", source="facts 6.1")
-    def an_answer_shows_a_row(before, after, q):
+    def an_answer_shows_a_row(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A strong read shows a row that was acknowledged before the read began."""
         return (after.level[q] == "strong") & exists(
             after.Write, lambda w: after.seen[q, w] & after.known[q, w]
         )
 
     @reachable(after="stamp_write", source="facts 2.3")
-    def calls_overlap(before, after, w, ts):
+    def calls_overlap(before, after: Self, w: ReadsActions.Write, ts: ReadsActions.Ts) -> Bool:
         """A write gets a timestamp below one that was given before."""
         return ts < before.issued
 
     @reachable(after="fail_read", source="facts 6.1; hazard 34")
-    def a_read_fails_with_its_replica(before, after, q):
+    def a_read_fails_with_its_replica(before, after: Self, q: ReadsActions.Read) -> Bool:
         """The replica stops while the read collects its rows."""
         return before.progress[q] == "reading"
 
     @reachable(after="answer", source="facts 6.2: Session")
-    def a_session_shows_its_own_row(before, after, q):
+    def a_session_shows_its_own_row(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A session read shows a row whose write was acknowledged to its own client before."""
         return (after.level[q] == "session") & exists(
             after.Write,
@@ -321,7 +325,7 @@ class ReadsClaims(ReadsActions):
         )
 
     @reachable(after="answer", source="facts 6.2: Bounded; hazard 35")
-    def a_bounded_read_shows_an_old_row(before, after, q):
+    def a_bounded_read_shows_an_old_row(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A bounded read shows a row that it must not miss."""
         return (after.level[q] == "bounded") & exists(
             after.Write,
@@ -333,12 +337,12 @@ class ReadsClaims(ReadsActions):
         )
 
     @reachable(after="answer", source="facts 6.2: Customized")
-    def a_named_guarantee_is_reached(before, after, q):
+    def a_named_guarantee_is_reached(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A read is answered whose client has named a guarantee above 0."""
         return (after.level[q] == "customized") & (after.guarantee[q] > 0)
 
     @reachable(after="answer", source="facts 6.1, 6.2")
-    def a_read_follows_an_answer(before, after, q):
+    def a_read_follows_an_answer(before, after: Self, q: ReadsActions.Read) -> Bool:
         """A read that is no further page is answered, and began after an answer of a moment above 0."""
         return (after.level[q] != "page") & exists(
             after.Read, lambda a: after.precedes[a, q] & (after.moment[a] > 0)

@@ -23,8 +23,10 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     each,
+    everywhere,
     forall,
     ite,
     option,
@@ -35,11 +37,11 @@ from tidemark.spec.language import (
 class RetriesActions(Protocol, name="retries"):
     """Requests for a version of a schema that changes; proxies that know it sooner or later."""
 
-    Proxy = Sort()
-    Request = Sort()
-    Version = Nat()
-    Attempt = Nat()
-    Stage = Enum("new", "reads", "tries", "accepted", "failed")
+    Proxy: TypeAlias = Sort
+    Request: TypeAlias = Sort
+    Version: TypeAlias = Nat
+    Attempt: TypeAlias = Nat
+    Stage: TypeAlias = Enum["new", "reads", "tries", "accepted", "failed"]
 
     GROWS: Bool = option(True)  # a request is made again only for a version greater than the last refused one
     AGAIN: Bool = option(True)  # a request that was refused is made again at all
@@ -49,18 +51,19 @@ class RetriesActions(Protocol, name="retries"):
     current: Version = 0
     changing: Bool = False
     acknowledged: Version = 0
-    knows: Map[Proxy, Version] = 0
+    knows: Map[Proxy, Version] = everywhere(0)
 
     # The requests.
-    stage: Map[Request, Stage] = "new"
-    holds: Map[Request, Version] = 0  # the version that the client has
-    tried: Set[Request] = False  # the request was refused before
-    refused: Map[Request, Version] = 0  # the version of the last refusal
-    attempts: Map[Request, Attempt] = 0  # history: refusals
-    since: Map[Request, Version] = 0  # history: acknowledged when the request began
-    calm: Set[Request] = False  # history: nothing has changed, or was under way, since the version was read
+    stage: Map[Request, Stage] = everywhere("new")
+    holds: Map[Request, Version] = everywhere(0)  # the version that the client has
+    tried: Set[Request] = everywhere(False)  # the request was refused before
+    refused: Map[Request, Version] = everywhere(0)  # the version of the last refusal
+    attempts: Map[Request, Attempt] = everywhere(0)  # history: refusals
+    since: Map[Request, Version] = everywhere(0)  # history: acknowledged when the request began
+    # history: nothing has changed, or was under way, since the version was read
+    calm: Set[Request] = everywhere(False)
 
-    def goes_on(s, r):
+    def goes_on(s, r: Request) -> Bool:
         """The client's rule: whether the request is made again."""
         newer = ite(s.GROWS, s.holds[r] > s.refused[r], s.holds[r] != s.refused[r])
         return s.AGAIN & (~s.tried[r] | newer)
@@ -68,7 +71,7 @@ class RetriesActions(Protocol, name="retries"):
     # ---- changes ----
 
     @action(source="seed 002, DDL")
-    def change(s):
+    def change(s) -> None:
         """The coordinator stores the next version."""
         require(~s.changing)
         s.changing = True
@@ -76,13 +79,13 @@ class RetriesActions(Protocol, name="retries"):
         s.calm = each(s.Request, lambda r: False)
 
     @action(fairness="weak", source="facts 12")
-    def learn(s, p: Proxy):
+    def learn(s, p: Proxy) -> None:
         """A proxy learns the change."""
         require(s.knows[p] != s.current)
         s.knows[p] = s.current
 
     @action(fairness="weak", source="facts 12", relies_on=("meta.caches_are_not_behind",))
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         """Every proxy knows the change: it ends."""
         require(s.changing)
         require(forall(s.Proxy, lambda p: s.knows[p] >= s.current))
@@ -92,7 +95,7 @@ class RetriesActions(Protocol, name="retries"):
     # ---- requests ----
 
     @action(source="seed 002, DDL")
-    def begin(s, r: Request, v: Version):
+    def begin(s, r: Request, v: Version) -> None:
         """A client makes a request with the version that it has kept."""
         require((s.stage[r] == "new") & (v <= s.current))
         s.stage[r] = "tries"
@@ -100,7 +103,7 @@ class RetriesActions(Protocol, name="retries"):
         s.since[r] = s.acknowledged
 
     @action(fairness="weak", source="seed 002, DDL; hazard 37")
-    def read(s, r: Request, p: Proxy):
+    def read(s, r: Request, p: Proxy) -> None:
         """The client reads the version that a proxy has."""
         require(s.stage[r] == "reads")
         s.stage[r] = "tries"
@@ -108,13 +111,13 @@ class RetriesActions(Protocol, name="retries"):
         s.calm[r] = ~s.changing
 
     @action(fairness="weak", source="facts 12")
-    def accept(s, r: Request, p: Proxy):
+    def accept(s, r: Request, p: Proxy) -> None:
         """The request comes to a proxy that knows the version."""
         require((s.stage[r] == "tries") & (s.knows[p] == s.holds[r]))
         s.stage[r] = "accepted"
 
     @action(fairness="weak", source="seed 002, DDL; facts 12; hazard 37")
-    def refuse(s, r: Request, p: Proxy):
+    def refuse(s, r: Request, p: Proxy) -> None:
         """The request comes to a proxy that knows another version, newer or older."""
         require((s.stage[r] == "tries") & (s.knows[p] != s.holds[r]))
         s.stage[r] = ite(s.goes_on(r), "reads", "failed")

@@ -4,7 +4,20 @@ The liveness claim is of runs in which the schema changes finitely often. A clie
 a newer version reads again: if that happens for ever, the retry never ends.
 """
 
-from tidemark.spec.language import all_of, each, forall, helpful, implies, ite, lemma, plain, rank
+from tidemark.spec.language import (
+    Bool,
+    HelpfulCase,
+    Measure,
+    all_of,
+    each,
+    forall,
+    helpful,
+    implies,
+    ite,
+    lemma,
+    plain,
+    rank,
+)
 from tidemark.spec.retries.claims import RetriesClaims
 
 
@@ -12,7 +25,7 @@ class Retries(RetriesClaims):
     """Requests for a version of a schema that changes; proxies that know it sooner or later."""
 
     @rank("a_retry_ends", finitely=("current",))
-    def what_a_retry_waits_for(s, r: RetriesClaims.Request):
+    def what_a_retry_waits_for(s, r: RetriesClaims.Request) -> Measure:
         """The first refusal; versions above the last one; the next call; proxies that learn the change."""
         return (
             ~s.tried[r],
@@ -22,26 +35,26 @@ class Retries(RetriesClaims):
         )
 
     @helpful("a_retry_ends", action="read")
-    def the_client_reads(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
+    def the_client_reads(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy) -> HelpfulCase:
         return s.stage[r] == "reads", (r, p)
 
     @helpful("a_retry_ends", action="accept")
-    def a_proxy_accepts(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
+    def a_proxy_accepts(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy) -> HelpfulCase:
         return (s.stage[r] == "tries") & (s.knows[p] == s.holds[r]), (r, p)
 
     @helpful("a_retry_ends", action="refuse")
-    def a_proxy_refuses(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy):
+    def a_proxy_refuses(s, r: RetriesClaims.Request, p: RetriesClaims.Proxy) -> HelpfulCase:
         return (s.stage[r] == "tries") & (s.knows[p] != s.holds[r]), (r, p)
 
     @lemma(source="facts 12")
-    def proxies_know_what_was_acknowledged(s):
+    def proxies_know_what_was_acknowledged(s) -> Bool:
         """A proxy's version is between the acknowledged and the stored one."""
         return (s.current == ite(s.changing, s.acknowledged + 1, s.acknowledged)) & forall(
             s.Proxy, lambda p: (s.acknowledged <= s.knows[p]) & (s.knows[p] <= s.current)
         )
 
     @lemma(source="seed 002, DDL; hazard 37")
-    def refused_versions_grow(s):
+    def refused_versions_grow(s) -> Bool:
         """Between two refusals the version has grown; only the last one need not have."""
         return forall(
             s.Request,
@@ -61,7 +74,7 @@ class Retries(RetriesClaims):
         )
 
     @lemma(source="seed 002, DDL")
-    def in_a_calm_all_agree(s):
+    def in_a_calm_all_agree(s) -> Bool:
         """If the schema has not changed since the version was read, every proxy knows that version."""
         return forall(
             s.Request,

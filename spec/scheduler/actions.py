@@ -28,10 +28,12 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -46,15 +48,15 @@ from tidemark.spec.language import (
 class SchedulerActions(Protocol, name="scheduler"):
     """One proxy: tasks of three queues, their callers, cancellation, close and crash."""
 
-    Task = Sort()
-    Id = Sort()
-    Ts = Nat()
-    Place = Nat()
-    Notices = Nat()
-    Queue = Enum("ddl", "dml", "query")
-    Phase = Enum("new", "asked", "stamped", "queued", "running", "ended", "over", "lost")
-    Caller = Enum("absent", "waits", "told", "left", "cut")
-    Mode = Enum("open", "closing", "closed", "crashed")
+    Task: TypeAlias = Sort
+    Id: TypeAlias = Sort
+    Ts: TypeAlias = Nat
+    Place: TypeAlias = Nat
+    Notices: TypeAlias = Nat
+    Queue: TypeAlias = Enum["ddl", "dml", "query"]
+    Phase: TypeAlias = Enum["new", "asked", "stamped", "queued", "running", "ended", "over", "lost"]
+    Caller: TypeAlias = Enum["absent", "waits", "told", "left", "cut"]
+    Mode: TypeAlias = Enum["open", "closing", "closed", "crashed"]
 
     LOCKED: Bool = option(True)  # one lock of a queue covers a task from its timestamp to its entry
     SERIAL: Bool = option(True)  # of the ddl queue one task is active at a time
@@ -68,39 +70,39 @@ class SchedulerActions(Protocol, name="scheduler"):
     mode: Mode = "open"
     issued: Ts = 0  # the greatest timestamp that was given, as far as it matters here
     reported: Ts = 0  # the value at the root coordinator: no write at or below it is to come
-    tail: Map[Queue, Place] = 0  # how many tasks have entered
-    phase: Map[Task, Phase] = "new"
-    floor: Map[Task, Ts] = 0  # the greatest issued timestamp when the task asked
-    ts: Map[Task, Ts] = 0
-    place: Map[Task, Place] = 0  # the order of entry into its queue; 0 before
-    active: Set[Task] = False  # the map of active tasks, which is one by id
-    carried: Set[Task] = False  # the call of the task took effect
-    unknown: Set[Task] = False  # the call was given up, and may still take effect
-    caller: Map[Task, Caller] = "absent"
-    notices: Map[Task, Notices] = 0  # how often the caller was notified
+    tail: Map[Queue, Place] = everywhere(0)  # how many tasks have entered
+    phase: Map[Task, Phase] = everywhere("new")
+    floor: Map[Task, Ts] = everywhere(0)  # the greatest issued timestamp when the task asked
+    ts: Map[Task, Ts] = everywhere(0)
+    place: Map[Task, Place] = everywhere(0)  # the order of entry into its queue; 0 before
+    active: Set[Task] = everywhere(False)  # the map of active tasks, which is one by id
+    carried: Set[Task] = everywhere(False)  # the call of the task took effect
+    unknown: Set[Task] = everywhere(False)  # the call was given up, and may still take effect
+    caller: Map[Task, Caller] = everywhere("absent")
+    notices: Map[Task, Notices] = everywhere(0)  # how often the caller was notified
 
     # ---- helpers ----
 
-    def joins(s, t, u):
+    def joins(s, t: Task, u: Task) -> Bool:
         """The two tasks are of one queue."""
         return s.queue[t] == s.queue[u]
 
-    def has_entered(s, t):
+    def has_entered(s, t: Task) -> Bool:
         """The task was appended to its queue; it may have ended."""
         return s.place[t] > 0
 
-    def is_unfinished(s, t):
+    def is_unfinished(s, t: Task) -> Bool:
         """The task is in its queue, or a worker has it."""
         return one_of(s.phase[t], "queued", "running", "ended")
 
-    def holds_lock(s, t):
+    def holds_lock(s, t: Task) -> Bool:
         """The task is between its question and its entry."""
         return one_of(s.phase[t], "asked", "stamped")
 
-    def lock_is_free(s, t):
+    def lock_is_free(s, t: Task) -> Bool:
         return ~s.LOCKED | ~exists(s.Task, lambda u: s.joins(t, u) & s.holds_lock(u))
 
-    def is_next(s, t):
+    def is_next(s, t: Task) -> Bool:
         """A worker may take the task: it is the first of its queue and, if it is a ddl, the only one."""
         return all_of(
             s.phase[t] == "queued",
@@ -114,16 +116,16 @@ class SchedulerActions(Protocol, name="scheduler"):
             ),
         )
 
-    def is_wanted(s, t):
+    def is_wanted(s, t: Task) -> Bool:
         """The caller waits for the task, and the proxy does not close."""
         return (s.caller[t] == "waits") & (s.mode == "open")
 
-    def has_id(s, t):
+    def has_id(s, t: Task) -> Bool:
         """The task was given its id."""
         given = one_of(s.phase[t], "stamped", "queued", "running", "ended", "over")
         return given & ((s.ts[t] > 0) | s.has_entered(t))
 
-    def may_act(s, t):
+    def may_act(s, t: Task) -> Bool:
         """The call of the task may still take effect."""
         return (
             one_of(s.phase[t], "asked", "stamped", "queued")
@@ -131,35 +133,35 @@ class SchedulerActions(Protocol, name="scheduler"):
             | s.unknown[t]
         )
 
-    def is_after(s, u, t):
+    def is_after(s, u: Task, t: Task) -> Bool:
         """The timestamp of the first task, which it has or will get, is greater than that of the second."""
         return s.is_above(u, s.ts[t])
 
-    def is_above(s, t, value):
+    def is_above(s, t: Task, value: Ts) -> Bool:
         """The timestamp of the task, which it has or will get, is greater than the value."""
         return ite(s.phase[t] == "asked", s.floor[t] >= value, s.ts[t] > value)
 
-    def line_up(s, t):
+    def line_up(s, t: Task) -> None:
         """The task is the last of its queue."""
         s.phase[t] = "queued"
         s.tail[s.queue[t]] = s.tail[s.queue[t]] + 1
         s.place[t] = s.tail[s.queue[t]]
 
-    def notify(s, t):
+    def notify(s, t: Task) -> None:
         s.notices[t] = s.notices[t] + 1
         s.caller[t] = ite(s.caller[t] == "left", "left", "told")
 
     # ---- into the queue ----
 
     @action(source="seed 004, 6.6.1: the interface of the queue")
-    def refuse(s, t: Task):
+    def refuse(s, t: Task) -> None:
         """The queue is full, or the proxy closes: the task is not admitted."""
         require((s.phase[t] == "new") & (s.mode != "crashed"))
         s.phase[t] = "over"
         s.notify(t)
 
     @action(source="seed 004, 6.6.1: OnEnqueue")
-    def ask(s, t: Task):
+    def ask(s, t: Task) -> None:
         """The task takes the lock of its queue, and asks for an id and a timestamp."""
         require((s.phase[t] == "new") & (s.mode == "open") & (s.queue[t] != "query") & s.lock_is_free(t))
         s.phase[t] = "asked"
@@ -167,7 +169,7 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.caller[t] = "waits"
 
     @action(fairness="weak", source="facts 3.1: errors return before the commit")
-    def give_up(s, t: Task):
+    def give_up(s, t: Task) -> None:
         """There is no answer: the task is not admitted."""
         require(s.phase[t] == "asked")
         s.phase[t] = "over"
@@ -178,7 +180,7 @@ class SchedulerActions(Protocol, name="scheduler"):
         source="seed 004, 6.6.1: SetID, SetTs",
         relies_on=("tso.ordered", "tso.logical_never_carries", "ids.ids_are_unique"),
     )
-    def stamp(s, t: Task, ts: Ts):
+    def stamp(s, t: Task, ts: Ts) -> None:
         """The task is given its id and its timestamp."""
         require(s.phase[t] == "asked")
         require(ts > s.floor[t])
@@ -188,17 +190,17 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.ts[t] = ts
         s.issued = maximum(s.issued, ts)
 
-    def is_alone(s, t):
+    def is_alone(s, t: Task) -> Bool:
         return forall(s.Task, lambda u: implies(s.has_id(u), s.id[u] != s.id[t]))
 
     @action(fairness="weak", source="seed 004, 6.6.1: addUnissuedTask")
-    def enqueue(s, t: Task):
+    def enqueue(s, t: Task) -> None:
         """The task enters its queue; the lock is free."""
         require(s.phase[t] == "stamped")
         s.line_up(t)
 
     @action(source="seed 002, Enqueue: CanSkipAllocTimestamp", relies_on=("ids.ids_are_unique",))
-    def enter(s, t: Task):
+    def enter(s, t: Task) -> None:
         """A read is given its id and enters its queue: it takes no lock and asks no oracle."""
         require((s.phase[t] == "new") & (s.mode == "open") & (s.queue[t] == "query"))
         require(~s.UNIQUE | s.is_alone(t))
@@ -208,63 +210,63 @@ class SchedulerActions(Protocol, name="scheduler"):
     # ---- out of the queue ----
 
     @action(fairness="weak", source="seed 004, 6.6.1: PopUnissuedTask, AddActivateTask")
-    def issue(s, t: Task):
+    def issue(s, t: Task) -> None:
         """A worker takes the first task of a queue, and carries it out."""
         require(s.is_next(t) & s.is_wanted(t))
         s.take(t)
         s.phase[t] = "running"
 
     @action(fairness="weak", source="seed 004, 6.6.1")
-    def drop(s, t: Task):
+    def drop(s, t: Task) -> None:
         """A worker takes a task whose caller has left, or that the closing proxy does not begin: an error."""
         require(s.is_next(t) & ~s.is_wanted(t))
         s.take(t)
         s.phase[t] = "ended"
 
-    def take(s, t):
+    def take(s, t: Task) -> None:
         """The task gets a place in the map of active tasks: that of its id."""
         s.active = each(s.Task, lambda u: (u == t) | (s.active[u] & (s.id[u] != s.id[t])))
 
     @action(source="seed 004, 6.6.1: Execute")
-    def carry(s, t: Task):
+    def carry(s, t: Task) -> None:
         """The call of the task takes effect."""
         require((s.phase[t] == "running") & ~s.carried[t])
         s.carried[t] = True
 
     @action(source="hazard 12; facts 3.1")
-    def time_out(s, t: Task):
+    def time_out(s, t: Task) -> None:
         """The call is given up with an error; it may still take effect."""
         require((s.phase[t] == "running") & ~s.carried[t])
         s.phase[t] = "ended"
         s.unknown[t] = True
 
     @action(source="hazard 12")
-    def late(s, t: Task):
+    def late(s, t: Task) -> None:
         """A call that was given up takes effect."""
         require(s.unknown[t])
         s.unknown[t] = False
         s.carried[t] = True
 
     @action(fairness="weak", source="hazard 12")
-    def settle(s, t: Task):
+    def settle(s, t: Task) -> None:
         """A call that was given up will not take effect any more."""
         require(s.unknown[t])
         s.unknown[t] = False
 
     @action(fairness="weak", source="seed 004, 6.6.1: PreExecute, Execute, PostExecute")
-    def end(s, t: Task):
+    def end(s, t: Task) -> None:
         """The three steps of the task have ended, or one has failed and the rest is skipped."""
         require(s.phase[t] == "running")
         s.phase[t] = "ended"
 
     @action(fairness="weak", source="seed 004, 6.6.1: Notify")
-    def tell(s, t: Task):
+    def tell(s, t: Task) -> None:
         """The caller is notified, after success and after an error."""
         require((s.phase[t] == "ended") & (s.notices[t] == 0))
         s.notify(t)
 
     @action(fairness="weak", source="seed 004, 6.6.1: PopActivateTask")
-    def pop(s, t: Task):
+    def pop(s, t: Task) -> None:
         """The task leaves the active ones, with the entry of its id."""
         require((s.phase[t] == "ended") & (s.notices[t] > 0))
         require(~s.SETTLED | ~s.unknown[t])
@@ -277,33 +279,33 @@ class SchedulerActions(Protocol, name="scheduler"):
         source="seed 004, 6.6.3; facts 3.3",
         relies_on=("proxy.reported_is_below_all_to_come", "proxy.reported_is_given_to_nobody_else"),
     )
-    def report(s, upto: Ts):
+    def report(s, upto: Ts) -> None:
         """The root coordinator gets a value that the statistics allow: every write to come is above it."""
         require(one_of(s.mode, "open", "closing") & (upto > s.reported))
         require(s.allows(upto))
         s.reported = upto
         s.issued = maximum(s.issued, upto)
 
-    def allows(s, upto):
+    def allows(s, upto: Ts) -> Bool:
         """Every write that may still take effect is above the value."""
         return forall(s.Task, lambda t: implies((s.queue[t] == "dml") & s.may_act(t), s.is_above(t, upto)))
 
     # ---- callers, close, crash ----
 
     @action(source="seed 004, 6.6.1")
-    def cancel(s, t: Task):
+    def cancel(s, t: Task) -> None:
         """The caller stops waiting; the task continues."""
         require(s.caller[t] == "waits")
         s.caller[t] = "left"
 
     @action(source="seed 004, 6.6.1")
-    def close(s):
+    def close(s) -> None:
         """The proxy takes no more tasks, and does not begin queued ones."""
         require(s.mode == "open")
         s.mode = "closing"
 
     @action(fairness="weak", source="seed 004, 6.6.1")
-    def end_close(s):
+    def end_close(s) -> None:
         """The proxy is closed: no worker has a task, and no task is left."""
         require(s.mode == "closing")
         require(
@@ -319,7 +321,7 @@ class SchedulerActions(Protocol, name="scheduler"):
         s.mode = "closed"
 
     @action(source="seed 004, 6.6.1")
-    def crash(s):
+    def crash(s) -> None:
         """The proxy ends: its callers see it. Calls that are under way may still take effect."""
         require(one_of(s.mode, "open", "closing"))
         before = s.phase

@@ -42,11 +42,13 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     any_of,
     constant,
     each,
+    everywhere,
     forall,
     implies,
     ite,
@@ -58,12 +60,12 @@ from tidemark.spec.language import (
 class SegmentsActions(Protocol, name="segments"):
     """One channel at one query node; any number of segments, keys, rows and deletes."""
 
-    Write = Sort()
-    Key = Sort()
-    Segment = Sort()
-    Ts = Nat()
-    Load = Enum("none", "loading", "served")
-    Faults = Nat()
+    Write: TypeAlias = Sort
+    Key: TypeAlias = Sort
+    Segment: TypeAlias = Sort
+    Ts: TypeAlias = Nat
+    Load: TypeAlias = Enum["none", "loading", "served"]
+    Faults: TypeAlias = Nat
 
     SEALS_END: Bool = option(True)  # no row of a segment comes into the log after its flush
 
@@ -72,50 +74,51 @@ class SegmentsActions(Protocol, name="segments"):
     segment: Map[Write, Segment] = constant()  # of a row
 
     # The log.
-    logged: Set[Write] = False
-    ts: Map[Write, Ts] = 0
+    logged: Set[Write] = everywhere(False)
+    ts: Map[Write, Ts] = everywhere(0)
     tick: Ts = 0
 
     # The store.
     checkpoint: Ts = 0
     delete_checkpoint: Ts = 0
-    flushed: Set[Segment] = False
-    filed: Set[Write] = False  # the row is in files, or the delete is in those of the segments
+    flushed: Set[Segment] = everywhere(False)
+    filed: Set[Write] = everywhere(False)  # the row is in files, or the delete is in those of the segments
 
     # The query node.
     watching: Bool = False
-    wanted: Set[Segment] = False  # flushed when the channel was taken up
+    wanted: Set[Segment] = everywhere(False)  # flushed when the channel was taken up
     start: Ts = 0  # the stream is consumed from here
     files_at_start: Ts = 0  # the deletes up to here were in files when the channel was taken up
-    excluded: Map[Segment, Ts] = 0  # rows of the stream at or below it are left out
+    excluded: Map[Segment, Ts] = everywhere(0)  # rows of the stream at or below it are left out
     pack: Ts = 0  # the end of the pack that is applied
     safe: Ts = 0  # the service time
-    grown: Set[Write] = False  # rows of growing segments
-    twice: Set[Write] = False  # rows that are there a second time
-    applied: Set[Write] = False  # what the pipeline has done with: deletes, and rows, left out or not
-    buffer: Set[Write] = False  # deletes
-    load: Map[Segment, Load] = "none"
-    files_upto: Map[Segment, Ts] = 0  # the deletes up to here come with the files
-    knows: Set[Segment, Write] = False  # deletes that a sealed segment has
+    grown: Set[Write] = everywhere(False)  # rows of growing segments
+    twice: Set[Write] = everywhere(False)  # rows that are there a second time
+    # what the pipeline has done with: deletes, and rows, left out or not
+    applied: Set[Write] = everywhere(False)
+    buffer: Set[Write] = everywhere(False)  # deletes
+    load: Map[Segment, Load] = everywhere("none")
+    files_upto: Map[Segment, Ts] = everywhere(0)  # the deletes up to here come with the files
+    knows: Set[Segment, Write] = everywhere(False)  # deletes that a sealed segment has
     faults: Faults = 0
 
     # ---- helpers ----
 
-    def is_row(s, w):
+    def is_row(s, w: Write) -> Bool:
         return s.logged[w] & ~s.deletes[w]
 
-    def is_delete(s, d):
+    def is_delete(s, d: Write) -> Bool:
         return s.logged[d] & s.deletes[d]
 
-    def is_in_pack(s, w):
+    def is_in_pack(s, w: Write) -> Bool:
         """The write is in the pack, and the pipeline has not processed it."""
         return all_of(s.logged[w], s.ts[w] > s.start, s.ts[w] <= s.pack, ~s.applied[w])
 
-    def is_read(s, w):
+    def is_read(s, w: Write) -> Bool:
         """A read finds the row at the node, unless a delete removes it."""
         return ite(s.load[s.segment[w]] == "served", s.filed[w], s.grown[w])
 
-    def is_known(s, w, d):
+    def is_known(s, w: Write, d: Write) -> Bool:
         """The copy of the row that is read has the delete. A growing segment has those of the stream, and
         those that were in files when the channel was taken up.
         """
@@ -128,7 +131,7 @@ class SegmentsActions(Protocol, name="segments"):
         source="facts 3.1, 10.3",
         relies_on=("timetick.ticks_are_below_all_to_come", "allocation.no_row_joins_an_ended_segment"),
     )
-    def append(s, w: Write, ts: Ts):
+    def append(s, w: Write, ts: Ts) -> None:
         """A row or a delete is in the log. As the allocator promises, no row of a flushed segment."""
         require(~s.logged[w])
         require(ts > s.tick)
@@ -137,33 +140,33 @@ class SegmentsActions(Protocol, name="segments"):
         s.ts[w] = ts
 
     @action(fairness="weak", source="facts 4")
-    def send_tick(s, value: Ts):
+    def send_tick(s, value: Ts) -> None:
         """A tick is in the log."""
         require(value > s.tick)
         s.tick = value
 
     @action(source="facts 7.6, 10.2, 10.4")
-    def save(s, w: Write):
+    def save(s, w: Write) -> None:
         """The row is in files, or the delete is in the files of the segments."""
         require(s.logged[w] & ~s.filed[w])
         s.filed[w] = True
 
     @action(source="facts 7.5", relies_on=("flush.checkpoint_before_earliest_unsynced",))
-    def store(s, value: Ts):
+    def store(s, value: Ts) -> None:
         """The channel checkpoint moves: all rows up to it are in files."""
         require((value > s.checkpoint) & (value <= s.tick))
         require(forall(s.Write, lambda w: implies(s.is_row(w) & (s.ts[w] <= value), s.filed[w])))
         s.checkpoint = value
 
     @action(source="facts 10.4", relies_on=("deletes.files_have_the_deletes_of_their_checkpoint",))
-    def store_deletes(s, value: Ts):
+    def store_deletes(s, value: Ts) -> None:
         """The delete checkpoint moves: the deletes up to it are in the files of the segments."""
         require((value > s.delete_checkpoint) & (value <= s.checkpoint))
         require(forall(s.Write, lambda d: implies(s.is_delete(d) & (s.ts[d] <= value), s.filed[d])))
         s.delete_checkpoint = value
 
     @action(source="facts 7.7, 10.3", relies_on=("flush.flushed_is_complete",))
-    def flush(s, g: Segment):
+    def flush(s, g: Segment) -> None:
         """A segment is flushed: all its rows are in files."""
         require(~s.flushed[g])
         require(forall(s.Write, lambda w: implies(s.is_row(w) & (s.segment[w] == g), s.filed[w])))
@@ -171,12 +174,12 @@ class SegmentsActions(Protocol, name="segments"):
 
     # ---- the channel is taken up ----
 
-    def start_of_the_stream(s):
+    def start_of_the_stream(s) -> Ts:
         """The start of the stream: the deletes after it are in no file of a segment."""
         return s.delete_checkpoint
 
     @action(fairness="weak", source="facts 6.1, 10.4; B37")
-    def watch(s):
+    def watch(s) -> None:
         """The node takes the channel up, with the stored rows of the segments that are not flushed."""
         require(~s.watching)
         s.watching = True
@@ -188,7 +191,7 @@ class SegmentsActions(Protocol, name="segments"):
         s.grown = each(s.Write, s.is_stored_of_a_growing_segment)
 
     @action(source="facts 6.1")
-    def leave(s):
+    def leave(s) -> None:
         """The node crashes, or gives the channel up: its memory is lost."""
         require(s.watching)
         s.watching = False
@@ -207,26 +210,26 @@ class SegmentsActions(Protocol, name="segments"):
         s.knows = each(s.Segment, s.Write, lambda g, d: False)
         s.faults = s.faults + 1
 
-    def is_stored_of_a_growing_segment(s, w):
+    def is_stored_of_a_growing_segment(s, w: Write) -> Bool:
         return all_of(s.is_row(w), s.filed[w], s.ts[w] <= s.checkpoint, ~s.flushed[s.segment[w]])
 
     # ---- the pipeline ----
 
     @action(fairness="weak", source="seed 002, service time; facts 6.1")
-    def take_pack(s, end: Ts):
+    def take_pack(s, end: Ts) -> None:
         """The next pack."""
         require(s.watching & (end > s.pack) & (end <= s.tick))
         require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
         s.pack = end
 
-    def is_left_out(s, w):
+    def is_left_out(s, w: Write) -> Bool:
         """The filter: the loaded files hold the row."""
         return any_of(
             s.wanted[s.segment[w]], s.load[s.segment[w]] == "served", s.ts[w] <= s.excluded[s.segment[w]]
         )
 
     @action(fairness="weak", source="facts 6.1")
-    def apply_insert(s, w: Write):
+    def apply_insert(s, w: Write) -> None:
         """A row of the pack goes into its growing segment, or is left out."""
         require(s.is_in_pack(w) & ~s.deletes[w])
         s.applied[w] = True
@@ -234,14 +237,14 @@ class SegmentsActions(Protocol, name="segments"):
         s.grown[w] = s.grown[w] | ~s.is_left_out(w)
 
     @action(fairness="weak", source="facts 6.1")
-    def apply_delete(s, d: Write):
+    def apply_delete(s, d: Write) -> None:
         """A delete of the pack goes into all served segments, and into the buffer."""
         require(s.is_in_pack(d) & s.deletes[d])
         s.applied[d] = True
         s.buffer[d] = True
         s.knows = each(s.Segment, s.Write, lambda g, e: s.knows[g, e] | ((e == d) & s.is_forwarded_to(g)))
 
-    def is_forwarded_to(s, g):
+    def is_forwarded_to(s, g: Segment) -> Bool:
         """Deletes of the stream go into the segment."""
         return s.load[g] == "served"
 
@@ -250,7 +253,7 @@ class SegmentsActions(Protocol, name="segments"):
         source="seed 002, service time; facts 6.1",
         relies_on=("dispatch.nothing_is_left_out",),
     )
-    def raise_safe(s):
+    def raise_safe(s) -> None:
         """The pack is applied, and listed segments are served: the service time is the pack's end."""
         require(s.watching & (s.pack > s.safe))
         require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
@@ -260,32 +263,32 @@ class SegmentsActions(Protocol, name="segments"):
     # ---- loads ----
 
     @action(source="facts 6.1; B34")
-    def begin_load(s, g: Segment):
+    def begin_load(s, g: Segment) -> None:
         """A requested load of a flushed segment begins. Its files hold deletes to the delete checkpoint."""
         require(s.watching & s.flushed[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.delete_checkpoint
 
     @action(fairness="weak", source="facts 6.1")
-    def load_listed(s, g: Segment):
+    def load_listed(s, g: Segment) -> None:
         """The load of a listed segment begins, with the files of the time when the channel was taken up."""
         require(s.watching & s.wanted[g] & (s.load[g] == "none"))
         s.load[g] = "loading"
         s.files_upto[g] = s.files_at_start
 
-    def replays_from(s, g):
+    def replays_from(s, g: Segment) -> Ts:
         """The deletes above this are replayed from the buffer."""
         return s.files_upto[g]
 
-    def is_replayed(s, g, d):
+    def is_replayed(s, g: Segment, d: Write) -> Bool:
         """The delete is applied to the segment at the end of its load."""
         return s.buffer[d] & (s.ts[d] > s.replays_from(g))
 
-    def is_in_files(s, g, d):
+    def is_in_files(s, g: Segment, d: Write) -> Bool:
         return all_of(s.is_delete(d), s.filed[d], s.ts[d] <= s.files_upto[g])
 
     @action(fairness="weak", source="facts 6.1; B34; B35; B38")
-    def end_load(s, g: Segment):
+    def end_load(s, g: Segment) -> None:
         """Deletes are replayed, and the segment is served in place of the growing one."""
         require(s.load[g] == "loading")
         s.knows = each(
@@ -297,25 +300,25 @@ class SegmentsActions(Protocol, name="segments"):
         s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
 
     @action(source="facts 6.1")
-    def fail_load(s, g: Segment):
+    def fail_load(s, g: Segment) -> None:
         """A load fails: a file cannot be read. It may begin anew."""
         require(s.load[g] == "loading")
         s.load[g] = "none"
         s.faults = s.faults + 1
 
-    def may_trim(s, value):
+    def may_trim(s, value: Ts) -> Bool:
         return all_of(
             value <= s.delete_checkpoint,
             forall(s.Segment, lambda g: implies(s.load[g] == "loading", value <= s.files_upto[g])),
             forall(s.Segment, lambda g: implies(s.is_to_be_loaded(g), value <= s.files_at_start)),
         )
 
-    def is_to_be_loaded(s, g):
+    def is_to_be_loaded(s, g: Segment) -> Bool:
         """The segment is listed, and no load of it has ended. One that fails may begin anew."""
         return s.wanted[g] & (s.load[g] != "served")
 
     @action(source="facts 6.1; B38")
-    def trim(s, value: Ts):
+    def trim(s, value: Ts) -> None:
         """The buffer drops deletes that are in files."""
         require(s.watching & s.may_trim(value))
         s.buffer = each(s.Write, lambda d: s.buffer[d] & (s.ts[d] > value))

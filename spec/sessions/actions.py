@@ -24,9 +24,11 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     each,
+    everywhere,
     forall,
     implies,
     ite,
@@ -39,10 +41,10 @@ from tidemark.spec.language import (
 class SessionsActions(Protocol, name="sessions"):
     """Sessions of one store, and one coordinator at a time that lists, fences and watches."""
 
-    Node = Sort()
-    Revision = Nat()
-    Faults = Nat()
-    Phase = Enum("down", "begun", "listed", "serving")
+    Node: TypeAlias = Sort
+    Revision: TypeAlias = Nat
+    Faults: TypeAlias = Nat
+    Phase: TypeAlias = Enum["down", "begun", "listed", "serving"]
 
     LISTS_FIRST: Bool = option(True)  # fence ended sessions of the list; else those that ended before it
     FENCES_FIRST: Bool = option(True)  # a session is forgotten when it is fenced
@@ -52,57 +54,57 @@ class SessionsActions(Protocol, name="sessions"):
 
     # The store.
     revision: Revision = 0
-    began: Map[Node, Revision] = 0  # the change that registered the session; 0: none
-    ended: Map[Node, Revision] = 0  # the change that ended it
+    began: Map[Node, Revision] = everywhere(0)  # the change that registered the session; 0: none
+    ended: Map[Node, Revision] = everywhere(0)  # the change that ended it
     compacted: Revision = 0  # changes up to here are forgotten
 
     # The logs, and the nodes.
-    fenced: Set[Node] = False
-    admitted: Set[Node] = False  # a coordinator has taken a report: the node serves
+    fenced: Set[Node] = everywhere(False)
+    admitted: Set[Node] = everywhere(False)  # a coordinator has taken a report: the node serves
 
     # The coordinator (lost in a crash).
     phase: Phase = "down"
     first: Revision = 0  # sessions that ended up to here have to be fenced before it serves
     seen: Revision = 0
-    view: Set[Node] = False
+    view: Set[Node] = everywhere(False)
     faults: Faults = 0
 
     # ---- helpers ----
 
-    def was_live(s, n, r):
+    def was_live(s, n: Node, r: Revision) -> Bool:
         """The session was live at the revision."""
         return all_of(s.began[n] > 0, s.began[n] <= r, ~s.was_over(n, r))
 
-    def was_over(s, n, r):
+    def was_over(s, n: Node, r: Revision) -> Bool:
         """The session had ended at the revision."""
         return (s.ended[n] > 0) & (s.ended[n] <= r)
 
-    def is_next(s, r):
+    def is_next(s, r: Revision) -> Bool:
         """The watch reports the change with this revision next."""
         return (s.compacted <= s.seen) & s.may_be_told(r)
 
-    def may_be_told(s, r):
+    def may_be_told(s, r: Revision) -> Bool:
         """The watch has reported the change, perhaps before the store forgot it."""
         return (r > s.seen) & ((r == s.seen + 1) | ~s.IN_ORDER)
 
     # ---- the store ----
 
     @action(source="facts 3.4")
-    def register(s, n: Node):
+    def register(s, n: Node) -> None:
         """A node begins a session."""
         require(s.began[n] == 0)
         s.revision = s.revision + 1
         s.began[n] = s.revision
 
     @action(source="facts 2.4; hazard 11")
-    def expire(s, n: Node):
+    def expire(s, n: Node) -> None:
         """The lease ends, whether the process runs or not; or the node has left."""
         require((s.began[n] > 0) & (s.ended[n] == 0))
         s.revision = s.revision + 1
         s.ended[n] = s.revision
 
     @action(source="seed 004: service discovery")
-    def compact(s, upto: Revision):
+    def compact(s, upto: Revision) -> None:
         """The store forgets the changes up to a revision."""
         require((upto > s.compacted) & (upto <= s.revision))
         s.compacted = upto
@@ -110,14 +112,14 @@ class SessionsActions(Protocol, name="sessions"):
     # ---- the coordinator ----
 
     @action(fairness="weak", source="facts 4: initSessions")
-    def begin(s):
+    def begin(s) -> None:
         """A coordinator starts."""
         require(s.phase == "down")
         s.phase = "begun"
         s.first = s.revision
 
     @action(fairness="weak", source="facts 4: initSessions; B46")
-    def list_sessions(s):
+    def list_sessions(s) -> None:
         """It learns every live session, as the store has them at one revision."""
         require(s.phase == "begun")
         s.phase = "listed"
@@ -126,7 +128,7 @@ class SessionsActions(Protocol, name="sessions"):
         s.view = each(s.Node, lambda n: s.was_live(n, s.revision))
 
     @action(fairness="weak", source="facts 4; hazard 11")
-    def fence(s, n: Node):
+    def fence(s, n: Node) -> None:
         """The logs refuse a session that has ended: of the list, or whose end the watch reports next."""
         require(one_of(s.phase, "listed", "serving") & ~s.fenced[n])
         require(
@@ -136,7 +138,7 @@ class SessionsActions(Protocol, name="sessions"):
         s.fenced[n] = True
 
     @action(fairness="weak", source="facts 4: initSessions; hazard 30")
-    def serve(s):
+    def serve(s) -> None:
         """All ended sessions are fenced: the coordinator takes reports, and watches."""
         require(s.phase == "listed")
         require(forall(s.Node, lambda n: implies(s.was_over(n, s.first), s.fenced[n])))
@@ -144,14 +146,14 @@ class SessionsActions(Protocol, name="sessions"):
         s.seen = ite(s.FOLLOWS_THE_LIST, s.seen, s.revision)
 
     @action(fairness="weak", source="facts 4: addSession; hazard 10")
-    def learn(s, n: Node):
+    def learn(s, n: Node) -> None:
         """The watch reports a session that has begun."""
         require((s.phase == "serving") & s.is_next(s.began[n]))
         s.seen = s.began[n]
         s.view[n] = True
 
     @action(fairness="weak", source="facts 4: delSession; hazard 11")
-    def forget(s, n: Node):
+    def forget(s, n: Node) -> None:
         """The watch reports the end of a session; the logs refuse it already."""
         require((s.phase == "serving") & s.may_be_told(s.ended[n]))
         require(s.fenced[n] | ~s.FENCES_FIRST)
@@ -159,7 +161,7 @@ class SessionsActions(Protocol, name="sessions"):
         s.view[n] = False
 
     @action(fairness="weak", source="seed 004: service discovery")
-    def lose_watch(s):
+    def lose_watch(s) -> None:
         """The store has forgotten the next change of the watch: the watch is refused."""
         require((s.phase == "serving") & (s.seen < s.compacted))
         s.phase = ite(s.LISTS_AGAIN, "begun", s.phase)
@@ -167,13 +169,13 @@ class SessionsActions(Protocol, name="sessions"):
         s.seen = ite(s.LISTS_AGAIN, s.seen, s.compacted)
 
     @action(source="facts 3.4; hazard 10")
-    def accept(s, n: Node):
+    def accept(s, n: Node) -> None:
         """The coordinator takes a report of a session that it knows: the node serves from now on."""
         require((s.phase == "serving") & s.view[n] & ~s.admitted[n])
         s.admitted[n] = True
 
     @action(source="facts 4; B46")
-    def crash(s):
+    def crash(s) -> None:
         """The coordinator stops; its memory is lost."""
         require(s.phase != "down")
         s.phase = "down"

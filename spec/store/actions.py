@@ -23,9 +23,11 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     constant,
     each,
+    everywhere,
     exists,
     ite,
     maximum,
@@ -38,12 +40,12 @@ from tidemark.spec.language import (
 class StoreActions(Protocol, name="store"):
     """One value that grows, saves and reads that overlap, a fence, power failures."""
 
-    Save = Sort()
-    Read = Sort()
-    Value = Nat()
-    Term = Nat()
-    Stage = Enum("new", "open", "answered", "refused", "failed")
-    Look = Enum("new", "open", "seen", "answered", "failed")
+    Save: TypeAlias = Sort
+    Read: TypeAlias = Sort
+    Value: TypeAlias = Nat
+    Term: TypeAlias = Nat
+    Stage: TypeAlias = Enum["new", "open", "answered", "refused", "failed"]
+    Look: TypeAlias = Enum["new", "open", "seen", "answered", "failed"]
 
     ATOMIC: Bool = option(False)
     READS_FORCED: Bool = option(True)
@@ -56,36 +58,36 @@ class StoreActions(Protocol, name="store"):
     forced: Value = 0  # what survives a power failure
     inherited: Value = 0  # history: the value when the term began
 
-    stage: Map[Save, Stage] = "new"
-    term: Map[Save, Term] = 0  # the term that the caller takes for the present one
-    applied: Set[Save] = False
+    stage: Map[Save, Stage] = everywhere("new")
+    term: Map[Save, Term] = everywhere(0)  # the term that the caller takes for the present one
+    applied: Set[Save] = everywhere(False)
 
-    look: Map[Read, Look] = "new"
-    least: Map[Read, Value] = 0  # history: the value when the read began
-    got: Map[Read, Value] = 0
+    look: Map[Read, Look] = everywhere("new")
+    least: Map[Read, Value] = everywhere(0)  # history: the value when the read began
+    got: Map[Read, Value] = everywhere(0)
 
     # ---- helpers ----
 
-    def is_allowed(s, w):
+    def is_allowed(s, w: Save) -> Bool:
         return s.term[w] == s.fence
 
-    def may_see(s, r, value):
+    def may_see(s, r: Read, value: Value) -> Bool:
         """The value was there at some time since the read began."""
         return (s.least[r] <= value) & (value <= s.visible)
 
-    def was_saved(s, value):
+    def was_saved(s, value: Value) -> Bool:
         return exists(s.Save, lambda w: s.applied[w] & (s.value[w] == value))
 
     # ---- the fence ----
 
     @action(source="facts 2.4: lease")
-    def lapse(s):
+    def lapse(s) -> None:
         """The term ends. A save of it may still be applied, until the next one begins."""
         require((s.fence > 0) & ~s.lapsed)
         s.lapsed = True
 
     @action(source="facts 2.4: version == 0 transaction under a lease")
-    def raise_fence(s, over: Bool):
+    def raise_fence(s, over: Bool) -> None:
         """A new term begins: applied saves are forced, saves of an old term are no longer applied."""
         require((s.fence == 0) | s.lapsed)
         s.fence = s.fence + 1
@@ -96,14 +98,14 @@ class StoreActions(Protocol, name="store"):
     # ---- saves ----
 
     @action(source="facts 2.4")
-    def begin(s, w: Save, term: Term):
+    def begin(s, w: Save, term: Term) -> None:
         """A caller sends a save, in a term that has begun, and may have ended."""
         require((s.stage[w] == "new") & (term <= s.fence))
         s.stage[w] = "open"
         s.term[w] = term
 
     @action(fairness="weak", source="facts 2.4; property M")
-    def apply(s, w: Save):
+    def apply(s, w: Save) -> None:
         """The store takes the save: the greater value is kept. Its caller may have given it up."""
         require(one_of(s.stage[w], "open", "failed") & ~s.applied[w] & s.is_allowed(w))
         s.applied[w] = True
@@ -111,25 +113,25 @@ class StoreActions(Protocol, name="store"):
         s.forced = ite(s.ATOMIC, s.visible, s.forced)
 
     @action(fairness="weak", source="property D")
-    def force(s):
+    def force(s) -> None:
         """The visible value is forced to the disk."""
         require(s.forced < s.visible)
         s.forced = s.visible
 
     @action(fairness="weak", source="property D")
-    def answer(s, w: Save):
+    def answer(s, w: Save) -> None:
         """The caller gets the answer: its save is durable."""
         require((s.stage[w] == "open") & s.applied[w] & (s.value[w] <= s.forced))
         s.stage[w] = "answered"
 
     @action(fairness="weak", source="hazard 43")
-    def refuse(s, w: Save):
+    def refuse(s, w: Save) -> None:
         """The caller gets the answer: its term has ended."""
         require((s.stage[w] == "open") & ~s.applied[w] & (s.lapsed | ~s.is_allowed(w)))
         s.stage[w] = "refused"
 
     @action(source="facts 2.2: saveTimestamp fails")
-    def fail(s, w: Save):
+    def fail(s, w: Save) -> None:
         """The caller gets an error, or gives up."""
         require(s.stage[w] == "open")
         s.stage[w] = "failed"
@@ -137,27 +139,27 @@ class StoreActions(Protocol, name="store"):
     # ---- reads ----
 
     @action(source="property L")
-    def begin_read(s, r: Read):
+    def begin_read(s, r: Read) -> None:
         """A caller asks for the value."""
         require(s.look[r] == "new")
         s.look[r] = "open"
         s.least[r] = s.visible
 
     @action(fairness="weak", source="property L")
-    def see(s, r: Read, value: Value):
+    def see(s, r: Read, value: Value) -> None:
         """The read has seen the value, now or since it began."""
         require((s.look[r] == "open") & s.may_see(r, value))
         s.look[r] = "seen"
         s.got[r] = value
 
     @action(fairness="weak", source="property L; property D")
-    def answer_read(s, r: Read):
+    def answer_read(s, r: Read) -> None:
         """The caller gets the value."""
         require((s.look[r] == "seen") & (~s.READS_FORCED | (s.got[r] <= s.forced)))
         s.look[r] = "answered"
 
     @action(source="facts 2.1: load error")
-    def fail_read(s, r: Read):
+    def fail_read(s, r: Read) -> None:
         """The caller gets an error, which is not the same as no value (B1)."""
         require(one_of(s.look[r], "open", "seen"))
         s.look[r] = "failed"
@@ -166,7 +168,7 @@ class StoreActions(Protocol, name="store"):
     # ---- the power fails ----
 
     @action(source="property D")
-    def crash(s, left: Value):
+    def crash(s, left: Value) -> None:
         """Values that were not forced may be lost. Callers on the machine end; saves under way may arrive."""
         require((s.forced <= left) & (left <= s.visible))
         require((left == s.forced) | s.was_saved(left))

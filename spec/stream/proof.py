@@ -1,6 +1,6 @@
 """Inductive lemmas: why no message is lost or stored twice, for any number of channels and messages."""
 
-from tidemark.spec.language import all_of, exists, forall, implies, lemma
+from tidemark.spec.language import Bool, all_of, exists, forall, implies, lemma
 from tidemark.spec.stream.claims import StreamClaims
 
 
@@ -8,7 +8,7 @@ class Stream(StreamClaims):
     """Channels and one consumer of them that crashes and seeks; any number of messages and ticks."""
 
     @lemma(source="facts 5.1")
-    def a_place_holds_one_thing(s):
+    def a_place_holds_one_thing(s) -> Bool:
         """Two messages of a channel, and their copies, have places of their own; so has a tick."""
         return all_of(
             forall(s.Message, s.Message, s.have_places_of_their_own),
@@ -30,7 +30,7 @@ class Stream(StreamClaims):
             ),
         )
 
-    def have_places_of_their_own(s, m, n):
+    def have_places_of_their_own(s, m: StreamClaims.Message, n: StreamClaims.Message) -> Bool:
         return implies(
             (m != n) & (s.channel[m] == s.channel[n]),
             all_of(
@@ -40,7 +40,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="seed 002, watermark; property W")
-    def messages_follow_smaller_ticks(s):
+    def messages_follow_smaller_ticks(s) -> Bool:
         """Messages after a tick are above it; the greatest tick is the greatest."""
         return forall(s.Channel, s.Place, lambda c, p: s.tick_at[c, p] <= s.highest[c]) & forall(
             s.Place,
@@ -52,7 +52,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1")
-    def positions_are_in_order(s):
+    def positions_are_in_order(s) -> Bool:
         """First position, stored position, last pack and greatest tick are in order."""
         return all_of(
             s.start <= s.position_ts,
@@ -63,7 +63,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1")
-    def places_are_in_order(s):
+    def places_are_in_order(s) -> Bool:
         """The consumer's places are in the log, and positions have the places of what was read."""
         return forall(
             s.Channel,
@@ -80,7 +80,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1")
-    def who_seeks_has_no_pack(s):
+    def who_seeks_has_no_pack(s) -> Bool:
         """While a channel is sought, it is at no tick, and the last pack is that of the position."""
         return forall(
             s.Channel,
@@ -88,12 +88,12 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1: pursuit mode")
-    def a_drop_holds_all_channels(s):
+    def a_drop_holds_all_channels(s) -> Bool:
         """While a pack has a message that drops the collection, all channels are at its tick."""
         return forall(s.Message, s.Channel, lambda m, c: implies(s.held[m] & s.drops[m], s.at[c] == s.last))
 
     @lemma(source="facts 5.1")
-    def the_buffer_is_complete(s):
+    def the_buffer_is_complete(s) -> Bool:
         """Messages that were read and are above the last pack are buffered."""
         return forall(
             s.Message,
@@ -103,7 +103,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="seed 002, watermark; facts 5.1")
-    def what_is_to_be_read_is_new(s):
+    def what_is_to_be_read_is_new(s) -> Bool:
         """The unread messages of a channel that is not sought are above its tick, and above the last pack."""
         return forall(
             s.Message,
@@ -116,12 +116,12 @@ class Stream(StreamClaims):
             ),
         )
 
-    def is_new(s, m):
+    def is_new(s, m: StreamClaims.Message) -> Bool:
         """The message is above the last pack, and above the tick of its channel."""
         return (s.ts[m] > s.last) & (s.ts[m] > s.at[s.channel[m]])
 
     @lemma(source="facts 5.1")
-    def packs_are_in_order(s):
+    def packs_are_in_order(s) -> Bool:
         """Stored messages are at or below the position, those of the pack above it, up to its end."""
         return forall(
             s.Message,
@@ -135,7 +135,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1")
-    def nothing_above_a_position_lies_before_its_place(s):
+    def nothing_above_a_position_lies_before_its_place(s) -> Bool:
         """Messages before the place of a position are at or below its timestamp."""
         return forall(
             s.Message,
@@ -152,7 +152,7 @@ class Stream(StreamClaims):
         )
 
     @lemma(source="facts 5.1; hazard 32")
-    def who_is_ahead_is_at_its_tick(s):
+    def who_is_ahead_is_at_its_tick(s) -> Bool:
         """A channel is at a tick that was read, and not beyond a greatest tick above the last pack."""
         return forall(
             s.Channel,

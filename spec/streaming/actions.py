@@ -31,8 +31,10 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -48,12 +50,12 @@ from tidemark.spec.language import (
 class StreamingActions(Protocol, name="streaming"):
     """One channel of a streaming node: timestamps, appends, ticks, terms, a consumer that recovers."""
 
-    Message = Sort()
-    Ts = Nat()
-    Place = Nat()
-    Faults = Nat()
-    Stage = Enum("new", "drawn", "pending", "logged", "acknowledged", "refused")
-    Copy = Enum("none", "buffered", "stored")
+    Message: TypeAlias = Sort
+    Ts: TypeAlias = Nat
+    Place: TypeAlias = Nat
+    Faults: TypeAlias = Nat
+    Stage: TypeAlias = Enum["new", "drawn", "pending", "logged", "acknowledged", "refused"]
+    Copy: TypeAlias = Enum["none", "buffered", "stored"]
 
     LOCKED: Bool = option(
         True,
@@ -66,9 +68,9 @@ class StreamingActions(Protocol, name="streaming"):
     EARLIEST: Bool = option(True)  # recovery starts at the least of both checkpoints
 
     issued: Ts = 0  # the greatest timestamp that this channel was given
-    stage: Map[Message, Stage] = "new"
-    ts: Map[Message, Ts] = 0
-    mine: Set[Message] = False  # the message belongs to the last term
+    stage: Map[Message, Stage] = everywhere("new")
+    ts: Map[Message, Ts] = everywhere(0)
+    mine: Set[Message] = everywhere(False)  # the message belongs to the last term
 
     # The node's memory.
     is_open: Bool = False
@@ -78,36 +80,37 @@ class StreamingActions(Protocol, name="streaming"):
 
     # The log.
     end: Place = 0
-    place: Map[Message, Place] = 0  # 0: not in the log
-    since: Map[Message, Place] = 0  # from here a reader misses nothing that is later than the message
+    place: Map[Message, Place] = everywhere(0)  # 0: not in the log
+    # from here a reader misses nothing that is later than the message
+    since: Map[Message, Place] = everywhere(0)
     tick: Ts = 0  # the last tick
     cut: Place = 0  # the log is truncated up to here
 
     # The consumer.
     reading: Place = 0
-    copy: Map[Message, Copy] = "none"
+    copy: Map[Message, Copy] = everywhere("none")
     flusher: Place = 0
     recovery: Place = 0
     faults: Faults = 0  # times that the log was closed, so that an instance can bound them
 
     # ---- helpers ----
 
-    def is_waited_for(s, m):
+    def is_waited_for(s, m: Message) -> Bool:
         """The message is in the list of those that are not acknowledged."""
         return s.mine[m] & one_of(s.stage[m], "pending", "logged")
 
-    def is_refused(s, m):
+    def is_refused(s, m: Message) -> Bool:
         """The log takes the message no more."""
         return ~s.mine[m] & s.FENCED
 
-    def lock_is_free(s):
+    def lock_is_free(s) -> Bool:
         """No drawn timestamp waits to be entered."""
         return ~s.LOCKED | ~exists(s.Message, lambda m: s.mine[m] & (s.stage[m] == "drawn"))
 
     # ---- messages ----
 
     @action(source="facts 11", relies_on=("tso.ordered", "tso.logical_never_carries"))
-    def draw(s, m: Message, ts: Ts):
+    def draw(s, m: Message, ts: Ts) -> None:
         """A message is given a timestamp: the answer to a call that began after all earlier answers."""
         require(s.is_open & (s.stage[m] == "new"))
         require(s.lock_is_free())
@@ -118,14 +121,14 @@ class StreamingActions(Protocol, name="streaming"):
         s.mine[m] = True
 
     @action(fairness="weak", source="facts 11")
-    def enter(s, m: Message):
+    def enter(s, m: Message) -> None:
         """The timestamp is entered into the list, with the place from which a reader has to start."""
         require(s.is_open & s.mine[m] & (s.stage[m] == "drawn"))
         s.stage[m] = "pending"
         s.since[m] = s.confirmed
 
     @action(fairness="weak", source="facts 11; hazard 12")
-    def append(s, m: Message):
+    def append(s, m: Message) -> None:
         """The message is in the log, perhaps before any process knows it."""
         require((s.stage[m] == "pending") | (~s.CLOSES & (s.stage[m] == "refused")))
         require(~s.is_refused(m))
@@ -134,13 +137,13 @@ class StreamingActions(Protocol, name="streaming"):
         s.stage[m] = "logged"
 
     @action(fairness="weak", source="facts 11")
-    def acknowledge(s, m: Message):
+    def acknowledge(s, m: Message) -> None:
         """The answer of the log arrives; the message leaves the list."""
         require(s.is_open & s.mine[m] & (s.stage[m] == "logged"))
         s.stage[m] = "acknowledged"
 
     @action(source="facts 11")
-    def refuse(s, m: Message):
+    def refuse(s, m: Message) -> None:
         """The append fails; the message leaves the list."""
         require(s.is_open & s.mine[m] & (s.stage[m] == "pending"))
         s.stage[m] = "refused"
@@ -148,7 +151,7 @@ class StreamingActions(Protocol, name="streaming"):
     # ---- ticks ----
 
     @action(fairness="weak", source="facts 11; property W")
-    def collect(s, ts: Ts, upto: Place):
+    def collect(s, ts: Ts, upto: Place) -> None:
         """A timestamp is drawn for a tick, and the acknowledged prefix is found; ``ts`` is in it.
 
         Readers may start behind ``upto``: no message up to there may be later than ``ts``.
@@ -160,10 +163,10 @@ class StreamingActions(Protocol, name="streaming"):
         require(forall(s.Message, lambda m: implies(s.is_in_log_above(m, ts), s.place[m] > upto)))
         s.take_tick(ts, upto)
 
-    def is_in_log_above(s, m, ts):
+    def is_in_log_above(s, m: Message, ts: Ts) -> Bool:
         return (s.place[m] > 0) & (s.ts[m] > ts)
 
-    def take_tick(s, ts, upto):
+    def take_tick(s, ts: Ts, upto: Place) -> None:
         """The effect of ``collect``."""
         s.issued = maximum(s.issued, ts)
         s.passed = ts
@@ -171,7 +174,7 @@ class StreamingActions(Protocol, name="streaming"):
         s.confirmed = upto
 
     @action(fairness="weak", source="facts 11")
-    def write_tick(s):
+    def write_tick(s) -> None:
         """The tick is in the log, perhaps before any process knows it."""
         require(s.to_write > 0)
         s.end = s.end + 1
@@ -181,7 +184,7 @@ class StreamingActions(Protocol, name="streaming"):
     # ---- terms ----
 
     @action(source="facts 11; hazard 12")
-    def close(s):
+    def close(s) -> None:
         """A crash, an unknown outcome, or another node that takes over: the memory is lost."""
         require(s.is_open)
         s.faults = s.faults + 1
@@ -190,7 +193,7 @@ class StreamingActions(Protocol, name="streaming"):
         s.copy = each(s.Message, lambda m: ite(s.copy[m] == "buffered", "none", s.copy[m]))
 
     @action(fairness="weak", source="facts 11; hazard 12", relies_on=("tso.ordered",))
-    def reopen(s, ts: Ts):
+    def reopen(s, ts: Ts) -> None:
         """A new term begins: appends of the last one are refused, and the first tick passes all of them."""
         require(~s.is_open & (ts >= s.issued))
         s.is_open = True
@@ -203,37 +206,37 @@ class StreamingActions(Protocol, name="streaming"):
     # ---- the consumer ----
 
     @action(fairness="weak", source="facts 11; B28")
-    def consume(s):
+    def consume(s) -> None:
         """The next place is read; a message that is stored already is dropped."""
         require(s.is_open & (s.reading < s.end))
         s.reading = s.reading + 1
         s.copy = each(s.Message, s.copy_after_reading)
 
-    def copy_after_reading(s, m):
+    def copy_after_reading(s, m: Message) -> Copy:
         """The state of a message after the place ``reading`` was read."""
         return ite((s.place[m] == s.reading) & (s.copy[m] == "none"), "buffered", s.copy[m])
 
     @action(fairness="weak", source="facts 11; B28")
-    def store(s, m: Message):
+    def store(s, m: Message) -> None:
         """A message is in object storage."""
         require(s.is_open & (s.copy[m] == "buffered"))
         s.copy[m] = "stored"
 
     @action(source="facts 11; B28")
-    def move_flusher(s, upto: Place):
+    def move_flusher(s, upto: Place) -> None:
         """The flusher's checkpoint moves below all unstored messages."""
         require((upto > s.flusher) & (upto <= s.reading))
         require(forall(s.Message, lambda m: implies(s.copy[m] == "buffered", s.place[m] > upto)))
         s.flusher = upto
 
     @action(source="facts 11; B28")
-    def move_recovery(s, upto: Place):
+    def move_recovery(s, upto: Place) -> None:
         """The recovery checkpoint follows the reader."""
         require((upto > s.recovery) & (upto <= s.reading))
         s.recovery = upto
 
     @action(source="facts 11; B28")
-    def truncate(s, upto: Place):
+    def truncate(s, upto: Place) -> None:
         """The log is cut behind both checkpoints."""
         require((upto > s.cut) & (upto <= s.flusher) & (upto <= s.recovery))
         s.cut = upto

@@ -1,6 +1,6 @@
 """Lemmas and ranks: why the claims about the coordinator's time tick are true for any size."""
 
-from tidemark.spec.language import all_of, forall, helpful, implies, lemma, rank
+from tidemark.spec.language import Bool, HelpfulCase, Measure, all_of, forall, helpful, implies, lemma, rank
 from tidemark.spec.timetick.claims import TimeTickClaims
 
 
@@ -8,16 +8,16 @@ class TimeTick(TimeTickClaims):
     """Sessions, reports, rounds and ticks of one root coordinator; the log refuses removed sources."""
 
     @rank("an_open_message_ends")
-    def what_a_message_waits_for(s, m: TimeTickClaims.Message):
+    def what_a_message_waits_for(s, m: TimeTickClaims.Message) -> Measure:
         """Its append."""
         return s.message[m] == "open"
 
     @helpful("an_open_message_ends", action="append")
-    def it_is_appended(s, m: TimeTickClaims.Message):
+    def it_is_appended(s, m: TimeTickClaims.Message) -> HelpfulCase:
         return (s.message[m] == "open") & ~s.refused(s.sender[m]), (m,)
 
     @lemma(source="facts 3.3")
-    def promises_are_below_all_to_come(s):
+    def promises_are_below_all_to_come(s) -> Bool:
         """A source's reported value for a channel is below all that it has still to append there."""
         return forall(
             s.Message,
@@ -28,7 +28,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 4")
-    def entries_are_below_all_to_come(s):
+    def entries_are_below_all_to_come(s) -> Bool:
         """So does the report that the coordinator holds."""
         return forall(
             s.Message,
@@ -39,7 +39,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 4")
-    def rounds_are_below_all_to_come(s):
+    def rounds_are_below_all_to_come(s) -> Bool:
         """So do the values of the queued round and of the one that is being sent."""
         return forall(
             s.Message,
@@ -50,7 +50,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 2, 4")
-    def nothing_is_above_issued(s):
+    def nothing_is_above_issued(s) -> Bool:
         """Floors, timestamps, reports, rounds and ticks were issued."""
         return all_of(
             forall(s.Message, lambda m: (s.floor[m] <= s.issued) & (s.ts[m] <= s.issued)),
@@ -66,7 +66,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 3.4, 4")
-    def sessions_are_in_step(s):
+    def sessions_are_in_step(s) -> Bool:
         """Known, serving and fenced sources agree with their leases in the store."""
         return all_of(
             implies(s.up, s.known[s.ddl]),
@@ -85,7 +85,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 3.4, 4")
-    def messages_begin_at_sources_that_serve(s):
+    def messages_begin_at_sources_that_serve(s) -> Bool:
         """A begun message belongs to a source that took writes."""
         return forall(
             s.Message,
@@ -93,17 +93,17 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="hazard 12")
-    def no_message_is_lost(s):
+    def no_message_is_lost(s) -> Bool:
         """The outcome of every append is known."""
         return forall(s.Message, lambda m: s.message[m] != "lost")
 
     @lemma(source="facts 4")
-    def no_tick_is_above_the_highest(s):
+    def no_tick_is_above_the_highest(s) -> Bool:
         """The greatest tick of a channel is the greatest."""
         return forall(s.Channel, lambda c: s.tick[c] <= s.highest[c])
 
     @lemma(source="facts 4; hazard 30")
-    def the_last_tick_is_remembered(s):
+    def the_last_tick_is_remembered(s) -> Bool:
         """Where ticks are compared, a running coordinator remembers the last one, or a later try."""
         return forall(
             s.Channel,
@@ -114,7 +114,7 @@ class TimeTick(TimeTickClaims):
         )
 
     @lemma(source="facts 4")
-    def what_is_idle_is_empty(s):
+    def what_is_idle_is_empty(s) -> Bool:
         """Finished messages, reports and rounds leave no state, nor does a dead coordinator."""
         return all_of(
             forall(

@@ -1,6 +1,8 @@
 """Claims about transactions in a log: safety, liveness and witnesses."""
 
 from tidemark.spec.language import (
+    Bool,
+    Self,
     all_of,
     exists,
     forall,
@@ -19,7 +21,7 @@ class TransactionsClaims(TransactionsActions):
     # ---- safety ----
 
     @invariant(source="facts 11")
-    def committed_bodies_are_delivered(s):
+    def committed_bodies_are_delivered(s) -> Bool:
         """Once a tick has passed a commit, the reader has delivered every body of the transaction."""
         return forall(
             s.Body,
@@ -30,7 +32,7 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @invariant(source="facts 11", frame=True)
-    def nothing_else_is_delivered(s):
+    def nothing_else_is_delivered(s) -> Bool:
         """A body is delivered only if its transaction is committed, at or below the reader's tick."""
         return forall(
             s.Body,
@@ -41,7 +43,7 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @transition_invariant(source="facts 11", frame=True)
-    def bodies_come_at_their_commit(before, after):
+    def bodies_come_at_their_commit(before, after: Self) -> Bool:
         """A body is delivered by the first tick that has reached the commit's timestamp, and once."""
         return forall(
             before.Body,
@@ -53,18 +55,18 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @invariant(source="facts 11; B28")
-    def a_start_covers_what_is_open(s):
+    def a_start_covers_what_is_open(s) -> Bool:
         """A reader that restarts reads the begin of every transaction that it may still deliver."""
         return forall(s.Transaction, lambda t: implies(s.may_be_delivered(t), s.begun[t] > s.start))
 
-    def may_be_delivered(s, t):
+    def may_be_delivered(s, t: TransactionsActions.Transaction) -> Bool:
         """The transaction is open and its time is not over, or its commit is above the reader's tick."""
         return ((s.stage[t] == "open") & (s.until[t] > s.passed)) | (
             (s.stage[t] == "committed") & (s.commit_ts[t] > s.passed)
         )
 
     @transition_invariant(source="B28; facts 11")
-    def an_open_transaction_outlives_a_crash(before, after):
+    def an_open_transaction_outlives_a_crash(before, after: Self) -> Bool:
         """An open transaction ends only by its client, or when a tick has reached its time."""
         return forall(
             before.Transaction,
@@ -74,7 +76,7 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @transition_invariant(source="facts 11: expiry", frame=True)
-    def all_that_is_over_ends_together(before, after):
+    def all_that_is_over_ends_together(before, after: Self) -> Bool:
         """Where the node forgets a transaction, it keeps no expired one."""
         return forall(
             before.Transaction,
@@ -88,14 +90,16 @@ class TransactionsClaims(TransactionsActions):
     # ---- liveness ----
 
     @leads_to(source="facts 11; property WL")
-    def what_is_committed_is_delivered(s, b: TransactionsActions.Body):
+    def what_is_committed_is_delivered(s, b: TransactionsActions.Body) -> tuple[Bool, Bool]:
         """A body of a committed transaction is delivered in the end."""
         return (s.stage[s.of[b]] == "committed") & (s.place[b] > 0), s.delivered[b]
 
     # ---- witnesses ----
 
     @reachable(after="commit", source="facts 11")
-    def a_tick_passes_between_body_and_commit(before, after, t):
+    def a_tick_passes_between_body_and_commit(
+        before, after: Self, t: TransactionsActions.Transaction
+    ) -> Bool:
         """A commit follows a tick that followed a body of the transaction."""
         return exists(
             before.Body,
@@ -106,12 +110,12 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @reachable(after="read", source="facts 11")
-    def a_reader_delivers_after_it_began_anew(before, after):
+    def a_reader_delivers_after_it_began_anew(before, after: Self) -> Bool:
         """A reader that has restarted delivers a body."""
         return (before.origin > 0) & exists(before.Body, lambda b: after.delivered[b] & ~before.delivered[b])
 
     @reachable(after="read", source="facts 11")
-    def an_open_transaction_holds_the_start_back(before, after):
+    def an_open_transaction_holds_the_start_back(before, after: Self) -> Bool:
         """The start stays before the begin of a transaction that is far behind."""
         return exists(
             before.Transaction,
@@ -123,12 +127,12 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @reachable(after="expire", source="facts 11")
-    def a_transaction_with_a_body_expires(before, after):
+    def a_transaction_with_a_body_expires(before, after: Self) -> Bool:
         """A transaction that has a body in the log expires."""
         return exists(before.Body, lambda b: before.expires(before.of[b]) & (before.place[b] > 0))
 
     @reachable(after="expire", source="facts 11: expiry")
-    def two_transactions_end_by_one_tick(before, after):
+    def two_transactions_end_by_one_tick(before, after: Self) -> Bool:
         """Two transactions expire at the same tick."""
         return exists(
             before.Transaction,
@@ -137,7 +141,7 @@ class TransactionsClaims(TransactionsActions):
         )
 
     @reachable(after="truncate", source="B28")
-    def a_transaction_is_cut_off(before, after):
+    def a_transaction_is_cut_off(before, after: Self) -> Bool:
         """A transaction that was delivered is cut off."""
         return exists(
             before.Body,

@@ -39,10 +39,12 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     anything,
     constant,
     each,
+    everywhere,
     implies,
     ite,
     maximum,
@@ -57,15 +59,15 @@ from tidemark.spec.language import (
 class TsoActions(Protocol, name="tso"):
     """The timestamp oracle: servers that take turns as the leader, one linearisable store, any clock."""
 
-    Server = Sort()
-    Updater = Sort()
-    Call = Sort()
-    Time = Nat()
-    Logical = Nat()
-    Ts = Nat()
-    Role = Enum("new", "elected", "loaded", "decided", "starting", "serving", "stopped")
-    Stage = Enum("idle", "read", "saving", "publishing")
-    Progress = Enum("new", "begun", "loaded", "answered", "failed")
+    Server: TypeAlias = Sort
+    Updater: TypeAlias = Sort
+    Call: TypeAlias = Sort
+    Time: TypeAlias = Nat
+    Logical: TypeAlias = Nat
+    Ts: TypeAlias = Nat
+    Role: TypeAlias = Enum["new", "elected", "loaded", "decided", "starting", "serving", "stopped"]
+    Stage: TypeAlias = Enum["idle", "read", "saving", "publishing"]
+    Progress: TypeAlias = Enum["new", "begun", "loaded", "answered", "failed"]
 
     CONDITIONAL: Bool = option(True)  # the store takes a save only from the holder of the leader key
     RAISES: Bool = option(True)  # the store keeps the larger end
@@ -87,60 +89,60 @@ class TsoActions(Protocol, name="tso"):
     leader: Server = anything  # of no meaning while there is no leader
 
     # A server's memory (lost when it ends).
-    role: Map[Server, Role] = "new"
-    base: Map[Server, Time] = 0
-    next: Map[Server, Time] = 0
-    window: Map[Server, Time] = 0
-    current: Map[Server, Time] = 0
-    logical: Map[Server, Time, Logical] = 0
-    stage: Map[Server, Updater, Stage] = "idle"
-    update_now: Map[Server, Updater, Time] = 0
-    update_next: Map[Server, Updater, Time] = 0
+    role: Map[Server, Role] = everywhere("new")
+    base: Map[Server, Time] = everywhere(0)
+    next: Map[Server, Time] = everywhere(0)
+    window: Map[Server, Time] = everywhere(0)
+    current: Map[Server, Time] = everywhere(0)
+    logical: Map[Server, Time, Logical] = everywhere(0)
+    stage: Map[Server, Updater, Stage] = everywhere("idle")
+    update_now: Map[Server, Updater, Time] = everywhere(0)
+    update_next: Map[Server, Updater, Time] = everywhere(0)
 
     # The clients' calls.
-    call: Map[Call, Progress] = "new"
+    call: Map[Call, Progress] = everywhere("new")
     at: Map[Call, Server] = anything  # of no meaning before the call begins
-    count: Map[Call, Logical] = 0
-    object: Map[Call, Time] = 0
-    last: Map[Call, Logical] = 0
-    precedes: Set[Call, Call] = False  # history: answered before the other began
+    count: Map[Call, Logical] = everywhere(0)
+    object: Map[Call, Time] = everywhere(0)
+    last: Map[Call, Logical] = everywhere(0)
+    precedes: Set[Call, Call] = everywhere(False)  # history: answered before the other began
 
     # ---- helpers ----
 
-    def runs(s, server):
+    def runs(s, server: Server) -> Bool:
         return (s.role[server] != "new") & (s.role[server] != "stopped")
 
-    def serves(s, server):
+    def serves(s, server: Server) -> Bool:
         return s.role[server] == "serving"
 
-    def may_save(s, server):
+    def may_save(s, server: Server) -> Bool:
         """The store takes a save of this server."""
         return ~s.CONDITIONAL | (s.led & (s.leader == server))
 
-    def store_end(s, end):
+    def store_end(s, end: Time) -> None:
         """The store takes the end of a window."""
         s.saved = ite(s.RAISES, maximum(s.saved, end), end)
 
-    def ts_of(s, time, logical):
+    def ts_of(s, time: Time, logical: Logical) -> Ts:
         return plain(s.stamp[time]) + plain(logical)
 
-    def ts(s, call, logical):
+    def ts(s, call: Call, logical: Logical) -> int:
         return s.ts_of(s.object[call], logical)
 
-    def first_ts(s, call):
+    def first_ts(s, call: Call) -> int:
         return s.ts(call, s.last[call] - s.count[call] + 1)
 
-    def last_ts(s, call):
+    def last_ts(s, call: Call) -> int:
         return s.ts(call, s.last[call])
 
-    def guard(s):
+    def guard(s) -> Time:
         """Physical parts closer than this are not distinguished in milliseconds."""
         return s.millisecond
 
     # ---- leadership and start ----
 
     @action(fairness="weak", source="facts 2.4: version == 0 transaction under a lease")
-    def elect(s, server: Server):
+    def elect(s, server: Server) -> None:
         """The leader key is absent, and a standby server creates it."""
         require((s.role[server] == "new") & ~s.led)
         s.led = True
@@ -148,34 +150,34 @@ class TsoActions(Protocol, name="tso"):
         s.role[server] = "elected"
 
     @action(source="facts 2.4: lease")
-    def expire(s):
+    def expire(s) -> None:
         """The store ends the leader's lease and removes its key."""
         require(s.led)
         require(implies(s.LEASE_RULE, s.role[s.leader] == "stopped"))
         s.led = False
 
     @action(fairness="weak", source="seed 002, InitTimestamp: loadTimestamp")
-    def load(s, server: Server):
+    def load(s, server: Server) -> None:
         """The new leader reads the saved end of the window."""
         require(s.role[server] == "elected")
         s.base[server] = s.saved
         s.role[server] = "loaded"
 
     @action(source="facts 2.1: load error; B1")
-    def fail_load(s, server: Server):
+    def fail_load(s, server: Server) -> None:
         """The read fails, and the server gives up."""
         require(s.role[server] == "elected")
         s.end(server)
 
     @action(fairness="weak", source="seed 002, InitTimestamp: next = max(now, last + 1 ms)")
-    def start_decide(s, server: Server, now: Time):
+    def start_decide(s, server: Server, now: Time) -> None:
         """It reads its clock and begins beyond the saved end."""
         require(s.role[server] == "loaded")
         s.next[server] = maximum(now, s.base[server] + s.guard())
         s.role[server] = "decided"
 
     @action(fairness="weak", source="seed 002, InitTimestamp: saveTimestamp")
-    def start_save(s, server: Server):
+    def start_save(s, server: Server) -> None:
         """The store takes the end of the first window."""
         require((s.role[server] == "decided") & s.may_save(server))
         s.store_end(s.next[server] + s.interval)
@@ -183,27 +185,27 @@ class TsoActions(Protocol, name="tso"):
         s.role[server] = "starting"
 
     @action(source="seed 002, InitTimestamp: saveTimestamp fails")
-    def fail_start_save(s, server: Server):
+    def fail_start_save(s, server: Server) -> None:
         """The first save is not applied, and the server gives up."""
         require(s.role[server] == "decided")
         s.end(server)
 
     @action(source="seed 002, InitTimestamp: saveTimestamp fails")
-    def lose_start_save(s, server: Server):
+    def lose_start_save(s, server: Server) -> None:
         """The first save is applied, its answer is lost, and the server gives up."""
         require((s.role[server] == "decided") & s.may_save(server))
         s.store_end(s.next[server] + s.interval)
         s.end(server)
 
     @action(fairness="weak", source="seed 002, InitTimestamp: StorePointer")
-    def start_publish(s, server: Server):
+    def start_publish(s, server: Server) -> None:
         """The first object is published: the server serves."""
         require(s.role[server] == "starting")
         s.publish_object(server, s.next[server])
         s.next[server] = 0
         s.role[server] = "serving"
 
-    def publish_object(s, server, time):
+    def publish_object(s, server: Server, time: Time) -> None:
         """A new object, with its counter at zero."""
         s.current[server] = time
         s.logical[server, time] = 0
@@ -211,23 +213,23 @@ class TsoActions(Protocol, name="tso"):
     # ---- the periodic update ----
 
     @action(fairness="weak", source="seed 002, UpdateTimestamp: time.Now")
-    def read_clock(s, server: Server, updater: Updater, now: Time):
+    def read_clock(s, server: Server, updater: Updater, now: Time) -> None:
         """A tick of the updater: it reads the clock."""
         require(s.serves(server) & (s.stage[server, updater] == "idle"))
         require(~s.SINGLE_UPDATER | (updater == s.ticker))
         s.update_now[server, updater] = now
         s.stage[server, updater] = "read"
 
-    def is_ahead(s, server, now):
+    def is_ahead(s, server: Server, now: Time) -> Bool:
         """The clock is ahead of the published object by more than the guard."""
         return now > s.current[server] + s.guard()
 
-    def is_half_full(s, server):
+    def is_half_full(s, server: Server) -> Bool:
         """More than half of the published object's counter is used."""
         return 2 * s.logical[server, s.current[server]] > s.max_logical
 
     @action(fairness="weak", source="seed 002, UpdateTimestamp: jetLag, maxLogical/2, lastSavedTime")
-    def decide(s, server: Server, updater: Updater):
+    def decide(s, server: Server, updater: Updater) -> None:
         """Follow the clock if it is ahead, else advance by a millisecond if the counter is half full, else
         stay; save first if the window is nearly used up.
         """
@@ -241,12 +243,12 @@ class TsoActions(Protocol, name="tso"):
         s.update_next[server, updater] = ite(moves, following, 0)
         s.update_now[server, updater] = 0
 
-    def needs_save(s, server, following):
+    def needs_save(s, server: Server, following: Time) -> Bool:
         """The window does not reach far enough beyond the next object."""
         return s.window[server] <= following + s.guard()
 
     @action(fairness="strong", source="seed 002, UpdateTimestamp: saveTimestamp")
-    def save(s, server: Server, updater: Updater):
+    def save(s, server: Server, updater: Updater) -> None:
         """The store takes the end of the next window."""
         require(s.serves(server) & (s.stage[server, updater] == "saving") & s.may_save(server))
         s.store_end(s.update_next[server, updater] + s.interval)
@@ -254,24 +256,24 @@ class TsoActions(Protocol, name="tso"):
         s.stage[server, updater] = "publishing"
 
     @action(source="seed 002, UpdateTimestamp: saveTimestamp fails; facts 2.2")
-    def fail_save(s, server: Server, updater: Updater):
+    def fail_save(s, server: Server, updater: Updater) -> None:
         """The save is not applied: the physical part stays."""
         require(s.serves(server) & (s.stage[server, updater] == "saving"))
         s.forget_update(server, updater)
 
     @action(source="seed 002, UpdateTimestamp: saveTimestamp fails; facts 2.2")
-    def lose_save(s, server: Server, updater: Updater):
+    def lose_save(s, server: Server, updater: Updater) -> None:
         """The save is applied and its answer is lost; its sender may have ended before."""
         require((s.stage[server, updater] == "saving") & s.may_save(server))
         s.store_end(s.update_next[server, updater] + s.interval)
         s.forget_update(server, updater)
 
-    def forget_update(s, server, updater):
+    def forget_update(s, server: Server, updater: Updater) -> None:
         s.stage[server, updater] = "idle"
         s.update_next[server, updater] = 0
 
     @action(fairness="weak", source="seed 002, UpdateTimestamp: StorePointer")
-    def publish(s, server: Server, updater: Updater):
+    def publish(s, server: Server, updater: Updater) -> None:
         """The next object is published by a plain store."""
         require(s.serves(server) & (s.stage[server, updater] == "publishing"))
         s.publish_object(server, s.update_next[server, updater])
@@ -280,7 +282,7 @@ class TsoActions(Protocol, name="tso"):
     # ---- calls ----
 
     @action(source="seed 002, GenerateTSO")
-    def begin(s, call: Call, server: Server, count: Logical):
+    def begin(s, call: Call, server: Server, count: Logical) -> None:
         """A client asks a server for a batch."""
         require((s.call[call] == "new") & s.runs(server))
         require(count >= 1)
@@ -292,19 +294,19 @@ class TsoActions(Protocol, name="tso"):
         )
 
     @action(fairness="weak", source="seed 002, GenerateTSO: LoadPointer")
-    def load_object(s, call: Call):
+    def load_object(s, call: Call) -> None:
         """The call reads the pointer to the published object."""
         require((s.call[call] == "begun") & s.serves(s.at[call]))
         s.object[call] = s.current[s.at[call]]
         s.call[call] = "loaded"
 
     @action(fairness="weak", source="seed 002, GenerateTSO: AddInt64; facts 2.3")
-    def allocate(s, call: Call):
+    def allocate(s, call: Call) -> None:
         """It adds its count to the counter and has its batch, or tries again after an overflow."""
         require((s.call[call] == "loaded") & s.serves(s.at[call]))
         s.add(call)
 
-    def add(s, call):
+    def add(s, call: Call) -> None:
         """The atomic addition, and the outcome of the call."""
         server = s.at[call]
         total = s.logical[server, s.object[call]] + s.count[call]
@@ -314,15 +316,15 @@ class TsoActions(Protocol, name="tso"):
         s.object[call] = ite(fits, s.object[call], 0)
         s.call[call] = ite(fits, "answered", "begun")
 
-    def fits(s, total):
+    def fits(s, total: Logical) -> Bool:
         """The counter has not overflowed."""
         return total < s.max_logical
 
-    def counted(s, total):
+    def counted(s, total: Logical) -> Logical:
         return minimum(total, s.max_logical)
 
     @action(source="seed 002, GenerateTSO: ten tries")
-    def fail(s, call: Call):
+    def fail(s, call: Call) -> None:
         """The call gives up, or its server has ended."""
         require(one_of(s.call[call], "begun", "loaded"))
         s.call[call] = "failed"
@@ -331,17 +333,17 @@ class TsoActions(Protocol, name="tso"):
     # ---- the end of a process ----
 
     @action(source="facts 2.4")
-    def crash(s, server: Server):
+    def crash(s, server: Server) -> None:
         """The process ends: it crashes, or has noticed that its lease ends."""
         require(s.runs(server))
         s.end(server)
 
-    def end(s, server):
+    def end(s, server: Server) -> None:
         """Its memory is lost; a save that was sent is not."""
         s.role[server] = "stopped"
         s.forget_memory(server)
 
-    def forget_memory(s, server):
+    def forget_memory(s, server: Server) -> None:
         """The state that only the process knew is removed."""
         s.base[server] = 0
         s.next[server] = 0

@@ -13,7 +13,7 @@ class CopiesUnderTheAlias(Aliases):
 class OnlyWhoKeepsItIsTold(Aliases):
     """A proxy without an entry of the name does not answer (for the proof that must fail)."""
 
-    def invalidate(s, p, n):
+    def invalidate(s, p: Aliases.Proxy, n: Aliases.Name) -> None:
         require(s.is_kept(p, n))
         super().invalidate(p, n)
 
@@ -24,7 +24,7 @@ class CoordinatorRestarts(Aliases):
     TELLS_AGAIN: Bool = option(True)  # it tells every proxy; else what is stored counts as acknowledged
 
     @action(source="facts 12; facts 4: initSessions")
-    def coordinator_restarts(s):
+    def coordinator_restarts(s) -> None:
         """The successor begins with the stored change: which proxies have been told is lost."""
         require(s.changing)
         s.changing = s.TELLS_AGAIN

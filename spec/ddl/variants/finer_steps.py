@@ -8,17 +8,21 @@ from tidemark.spec.ddl import Ddl
 from tidemark.spec.language import (
     Bool,
     Map,
+    Self,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     each,
+    everywhere,
     exists,
     forall,
     implies,
     ite,
     lemma,
     one_of,
+    other_parameters,
     reachable,
     require,
     transition_invariant,
@@ -28,37 +32,39 @@ from tidemark.spec.language import (
 class LogByLog(Ddl):
     """A message is in one log after the other; each log has ticks of its own."""
 
-    Log = Sort()
+    Log: TypeAlias = Sort
 
-    in_log: Set[Ddl.Task, Log] = False
-    job_in_log: Set[Ddl.Job, Log] = False
-    tick: Map[Log, Ddl.Ts] = 0
+    in_log: Set[Ddl.Task, Log] = everywhere(False)
+    job_in_log: Set[Ddl.Job, Log] = everywhere(False)
+    tick: Map[Log, Ddl.Ts] = everywhere(0)
 
-    def append(s, t, log: Log):
+    @other_parameters
+    def append(s, t: Ddl.Task, log: Log) -> None:
         """The task's message is in one log more."""
         require(s.is_running(t) & ~s.silent[t])
         require(~s.in_log[t, log])
         s.in_log[t, log] = True
         s.appended[t] = forall(s.Log, lambda g: s.in_log[t, g])
 
-    def append_job(s, j, log: Log):
+    @other_parameters
+    def append_job(s, j: Ddl.Job, log: Log) -> None:
         """The job's message is in one log more."""
         require((s.stage[j] == "stamped") & s.is_in_progress(j))
         require(~s.job_in_log[j, log])
         s.job_in_log[j, log] = True
         s.stage[j] = ite(forall(s.Log, lambda g: s.job_in_log[j, g]), "sent", "stamped")
 
-    def is_in_progress(s, j):
+    def is_in_progress(s, j: Ddl.Job) -> Bool:
         return s.counted[j]
 
     @action(source="seed 002, coordinator")
-    def tick_log(s, log: Log):
+    def tick_log(s, log: Log) -> None:
         """A log gets the tick that the last report allows."""
         require(s.tick[log] < s.reported)
         s.tick[log] = s.reported
 
     @transition_invariant(source="seed 002, DDL: DDL and DML are ordered; property W")
-    def each_log_keeps_its_ticks(before, after):
+    def each_log_keeps_its_ticks(before, after: Self) -> Bool:
         """A DDL message comes to each log above the ticks of that log."""
         return all_of(
             forall(
@@ -76,7 +82,7 @@ class LogByLog(Ddl):
         )
 
     @lemma(source="seed 002, DDL")
-    def appended_is_in_every_log(s):
+    def appended_is_in_every_log(s) -> Bool:
         """Each appended message is in every log; no tick is above the reported value."""
         return all_of(
             forall(s.Task, s.Log, lambda t, g: implies(s.appended[t], s.in_log[t, g])),
@@ -86,7 +92,7 @@ class LogByLog(Ddl):
         )
 
     @reachable(after="tick_log", source="seed 002, DDL: DDL and DML are ordered")
-    def a_tick_comes_between_two_logs(before, after, log):
+    def a_tick_comes_between_two_logs(before, after: Self, log: Log) -> Bool:
         """A message is in one log, and a log that still has to get it gets a tick first."""
         return exists(
             after.Task,
@@ -103,29 +109,29 @@ class CoordinatorCrashes(LogByLog):
     """
 
     up: Bool = True
-    old: Set[Ddl.Task] = False  # tasks of coordinators that have crashed
-    old_job: Set[Ddl.Job] = False
-    adrift: Set[Ddl.Task] = False  # their messages may be on the way
-    closed: Set[LogByLog.Log] = False  # the log refuses the predecessor
+    old: Set[Ddl.Task] = everywhere(False)  # tasks of coordinators that have crashed
+    old_job: Set[Ddl.Job] = everywhere(False)
+    adrift: Set[Ddl.Task] = everywhere(False)  # their messages may be on the way
+    closed: Set[LogByLog.Log] = everywhere(False)  # the log refuses the predecessor
 
     # ---- helpers that now speak of the running coordinator ----
 
-    def is_running(s, t):
+    def is_running(s, t: LogByLog.Task) -> Bool:
         return super().is_running(t) | s.adrift[t]
 
-    def is_finished(s, x):
+    def is_finished(s, x: LogByLog.Ts) -> Bool:
         return exists(s.Task, lambda t: (s.phase[t] == "finished") & ~s.old[t] & (s.ts[t] == x))
 
-    def holds(s, j):
+    def holds(s, j: LogByLog.Job) -> Bool:
         return super().holds(j) & ~s.old_job[j]
 
-    def is_in_progress(s, j):
+    def is_in_progress(s, j: LogByLog.Job) -> Bool:
         return s.counted[j] | s.old_job[j]
 
     # ---- steps ----
 
     @action(source="facts 4; B46")
-    def crash(s):
+    def crash(s) -> None:
         """The coordinator stops; its sent messages are on the way."""
         require(s.up)
         s.up = False
@@ -139,14 +145,14 @@ class CoordinatorCrashes(LogByLog):
         s.background = 0
         s.found = 0
 
-    def end_tasks(s):
+    def end_tasks(s) -> None:
         """A client without an answer may come again; the other tasks have ended."""
         s.adrift = each(s.Task, lambda t: s.adrift[t] | (s.phase[t] == "queued"))
         s.old = each(s.Task, lambda t: s.old[t] | s.has_ts(t))
         s.floor = each(s.Task, lambda t: 0)
         s.phase = each(s.Task, lambda t: ite(s.has_ts(t), "finished", "new"))
 
-    def end_jobs(s):
+    def end_jobs(s) -> None:
         """A job that had sent its message stays as it is, without the lock; the others have ended."""
         s.old_job = each(s.Job, lambda j: s.old_job[j] | (s.stage[j] != "new"))
         s.counted = each(s.Job, lambda j: False)
@@ -157,13 +163,13 @@ class CoordinatorCrashes(LogByLog):
         )
 
     @action(fairness="weak", source="hazard 11; B46")
-    def close_log(s, log: LogByLog.Log):
+    def close_log(s, log: LogByLog.Log) -> None:
         """A log refuses the predecessor from now on."""
         require(~s.up & ~s.closed[log])
         s.closed[log] = True
 
     @action(fairness="weak", source="facts 4; B46")
-    def start(s):
+    def start(s) -> None:
         """A successor serves when all logs refuse the predecessor: messages on their way are lost."""
         require(~s.up & forall(s.Log, lambda g: s.closed[g]))
         s.up = True
@@ -173,42 +179,44 @@ class CoordinatorCrashes(LogByLog):
             lambda j: ite(s.DDL_FENCED & s.old_job[j], "unlocked", s.stage[j]),
         )
 
-    def append(s, t, log):
+    @other_parameters
+    def append(s, t: LogByLog.Task, log: LogByLog.Log) -> None:
         require(~(s.old[t] & s.DDL_FENCED & s.closed[log]))
         super().append(t, log)
 
-    def append_job(s, j, log):
+    @other_parameters
+    def append_job(s, j: LogByLog.Job, log: LogByLog.Log) -> None:
         require(~(s.old_job[j] & s.DDL_FENCED & s.closed[log]))
         super().append_job(j, log)
 
-    def ask(s, t):
+    def ask(s, t: LogByLog.Task) -> None:
         require(s.up)
         super().ask(t)
 
-    def begin_job(s, j):
+    def begin_job(s, j: LogByLog.Job) -> None:
         require(s.up)
         super().begin_job(j)
 
-    def look(s):
+    def look(s) -> None:
         require(s.up)
         super().look()
 
-    def tick_log(s, log):
+    def tick_log(s, log: LogByLog.Log) -> None:
         require(s.up)
         super().tick_log(log)
 
-    def count_job(s, j):
+    def count_job(s, j: LogByLog.Job) -> None:
         require(~s.old_job[j])
         super().count_job(j)
 
-    def note(s, j):
+    def note(s, j: LogByLog.Job) -> None:
         require(~s.old_job[j])
         super().note(j)
 
     # ---- claims and lemmas ----
 
     @transition_invariant(source="facts 4: last contiguous finished")
-    def minima_never_go_back(before, after):
+    def minima_never_go_back(before, after: Self) -> Bool:
         """While a coordinator runs, neither of its two minima falls."""
         return implies(
             before.up & after.up,
@@ -216,7 +224,7 @@ class CoordinatorCrashes(LogByLog):
         )
 
     @lemma(source="facts 4; B46")
-    def while_nobody_coordinates_nothing_runs(s):
+    def while_nobody_coordinates_nothing_runs(s) -> Bool:
         """After a crash no task and no job has the lock, and the loop is idle."""
         return all_of(
             forall(s.Task, lambda t: implies(s.old[t], s.phase[t] == "finished")),
@@ -237,7 +245,7 @@ class CoordinatorCrashes(LogByLog):
         )
 
     @lemma(source="seed 002, sendMinDdlTsAsTt")
-    def what_the_loop_has_is_old(s):
+    def what_the_loop_has_is_old(s) -> Bool:
         """The loop's values are at most what it would read now, and at least the reported value, or zero."""
         return all_of(
             s.background <= s.last_ts,
@@ -250,7 +258,7 @@ class CoordinatorCrashes(LogByLog):
         )
 
     @lemma(source="seed 002, sendMinDdlTsAsTt: zero is skipped")
-    def a_successor_goes_on(s):
+    def a_successor_goes_on(s) -> Bool:
         """Until a coordinator has a minimum, all timestamps of its work are above the earlier reports."""
         return all_of(
             implies(
@@ -270,12 +278,12 @@ class CoordinatorCrashes(LogByLog):
     # ---- witnesses ----
 
     @reachable(after="append", source="B46; hazard 11")
-    def a_message_lands_beside_a_log_that_refuses_it(before, after, t):
+    def a_message_lands_beside_a_log_that_refuses_it(before, after: Self, t: LogByLog.Task) -> Bool:
         """The predecessor's message comes to a log while another refuses it."""
         return before.old[t] & exists(before.Log, lambda g: before.closed[g] & ~before.in_log[t, g])
 
     @reachable(after="report", source="B46")
-    def a_successor_reports_more(before, after):
+    def a_successor_reports_more(before, after: Self) -> Bool:
         """A coordinator that follows another reports more than its predecessor."""
         return exists(before.Task, lambda t: before.old[t] & (before.ts[t] <= before.reported)) & (
             after.reported > before.reported
@@ -285,7 +293,7 @@ class CoordinatorCrashes(LogByLog):
 class ReportsNothingYet(CoordinatorCrashes):
     """A coordinator that has no minimum yet reports zero."""
 
-    def report(s):
+    def report(s) -> None:
         require(s.loop == "have_both")
         s.reported = s.found
         s.found = 0

@@ -1,7 +1,7 @@
 """Harmless deviations from the DDL minimum: the holding halves of the pairs."""
 
 from tidemark.spec.ddl import Ddl
-from tidemark.spec.language import require
+from tidemark.spec.language import removed, require
 
 
 class CountedLate(Ddl):
@@ -13,8 +13,8 @@ class CountedLate(Ddl):
 class NoCounter(Ddl):
     """The loop does not look at the counter and always waits for the lock: slow, and as safe (facts 4)."""
 
-    read_last = None
+    read_last = removed
 
-    def look(s):
+    def look(s) -> None:
         require(s.loop == "idle")
         s.loop = "free"

@@ -2,6 +2,7 @@
 
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.language import (
+    Bool,
     Set,
     assumption,
     constant,
@@ -11,6 +12,7 @@ from tidemark.spec.language import (
     ite,
     leads_to,
     minimum,
+    removed,
     require,
 )
 
@@ -19,7 +21,7 @@ class MergesEnd(Dispatch):
     """The protocol, with a claim more."""
 
     @leads_to(source="facts 5.2; hazard 50")
-    def a_merge_ends(s):
+    def a_merge_ends(s) -> tuple[Bool, Bool]:
         """A main dispatcher that is paused for a merge continues, or ends, whether or not they merge."""
         return s.main == "paused", s.main != "paused"
 
@@ -27,9 +29,9 @@ class MergesEnd(Dispatch):
 class FromTheBeginning(Dispatch):
     """All targets come at the beginning and stay."""
 
-    remove = None
+    remove = removed
 
-    def register(s, t, position):
+    def register(s, t: Dispatch.Target, position: Dispatch.Ts) -> None:
         require(position == 0)
         super().register(t, position)
 
@@ -42,11 +44,11 @@ class SubstringOfTheCollection(Dispatch):
     contains: Set[Dispatch.Collection, Dispatch.Collection] = constant()
 
     @assumption(source="facts 5.2")
-    def numbers_contain_themselves(s):
+    def numbers_contain_themselves(s) -> Bool:
         """Every number contains itself."""
         return forall(s.Collection, lambda c: s.contains[c, c])
 
-    def is_named(s, t, m):
+    def is_named(s, t: Dispatch.Target, m: Dispatch.Message) -> Bool:
         return ite(s.is_ddl[m], s.contains[s.collection[t], s.about[m]], s.to[m] == t)
 
 
@@ -56,19 +58,19 @@ class PositionsOfMessages(Dispatch):
     pack again: its seek is inclusive.
     """
 
-    def position_of_a_split(s, t):
+    def position_of_a_split(s, t: Dispatch.Target) -> Dispatch.Ts:
         return s.main_at
 
-    def begins_at(s, t):
+    def begins_at(s, t: Dispatch.Target) -> Dispatch.Ts:
         """Below the position, until the target was sent the pack that ends there."""
         return minimum(s.upto[t], s.position[t])
 
-    def is_below_all_who_wait(s, at):
+    def is_below_all_who_wait(s, at: Dispatch.Ts) -> Bool:
         return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.begins_at(t) == at)) & forall(
             s.Target, lambda t: implies(s.where[t] == "waiting", at <= s.begins_at(t))
         )
 
-    def start_deputy(s, t):
+    def start_deputy(s, t: Dispatch.Target) -> None:
         super().start_deputy(t)
         s.deputy_at[t] = s.begins_at(t)
 
@@ -76,5 +78,5 @@ class PositionsOfMessages(Dispatch):
 class PositionsOfMessagesSkippedBelow(PositionsOfMessages):
     """The same with the comparison of 2.6: only packs that end below the position are skipped."""
 
-    def is_sent(s, t, end):
+    def is_sent(s, t: PositionsOfMessages.Target, end: PositionsOfMessages.Ts) -> Bool:
         return end >= s.position[t]

@@ -12,12 +12,14 @@ from tidemark.spec.flush import Flush
 from tidemark.spec.language import (
     Bool,
     Map,
+    Self,
     Set,
     action,
     all_of,
     assumption,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
@@ -28,6 +30,7 @@ from tidemark.spec.language import (
     maximum,
     one_of,
     option,
+    other_parameters,
     reachable,
     require,
 )
@@ -39,30 +42,30 @@ class LateSaves(Flush):
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
     SAVED_AT_ONCE: Bool = option(True)  # the owner is looked at and the save recorded in one step
 
-    late_end: Map[Flush.Segment, Flush.Position] = 0  # the end of such a save; 0 for none
-    late: Set[Flush.Position] = False  # the rows that it brings
-    late_mark: Set[Flush.Segment] = False  # it ends its segment
-    passed: Set[Flush.Segment] = False  # the owner was looked at before the hand-over
-    told: Map[Flush.Segment, Flush.Position] = 0
+    late_end: Map[Flush.Segment, Flush.Position] = everywhere(0)  # the end of such a save; 0 for none
+    late: Set[Flush.Position] = everywhere(False)  # the rows that it brings
+    late_mark: Set[Flush.Segment] = everywhere(False)  # it ends its segment
+    passed: Set[Flush.Segment] = everywhere(False)  # the owner was looked at before the hand-over
+    told: Map[Flush.Segment, Flush.Position] = everywhere(0)
 
-    def unfinished(s, segment, end):
+    def unfinished(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         return (s.task[segment, end] != "none") & (s.task[segment, end] != "recorded")
 
-    def first_unfinished(s, segment):
+    def first_unfinished(s, segment: Flush.Segment) -> Flush.Position:
         """The end of the old node's first unfinished task; 0 for none."""
         return least(s.Position, lambda e: s.unfinished(segment, e), default=0)
 
-    def is_on_the_way(s, segment):
+    def is_on_the_way(s, segment: Flush.Segment) -> Bool:
         """The request of that task has left the node."""
         return one_of(s.task[segment, s.first_unfinished(segment)], "sending", "retrying")
 
-    def consume(s):
+    def consume(s) -> None:
         require(s.alive)
         s.consumed = s.consumed + 1
         known = s.consumed <= s.told[s.segment_of[s.consumed]]
         s.held[s.consumed] = ite(s.carries[s.consumed] & ~known, "buffered", "none")
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         s.late = each(
             s.Position, lambda p: (s.held[p] == "syncing") & (p <= s.first_unfinished(s.segment_of[p]))
         )
@@ -73,7 +76,7 @@ class LateSaves(Flush):
         super().recover(seek)
 
     @action(source="hazard 22; B19, B27")
-    def arrive_late(s, segment: Flush.Segment):
+    def arrive_late(s, segment: Flush.Segment) -> None:
         """A save of the old node reaches the records, or is refused."""
         require(s.late_end[segment] > 0)
         taken = s.passed[segment] | ~s.SAVES_FENCED
@@ -87,7 +90,7 @@ class LateSaves(Flush):
         s.late_end[segment] = 0
 
     @lemma(source="facts 10.2; B19")
-    def only_the_node_itself_adds_to_what_it_was_told(s):
+    def only_the_node_itself_adds_to_what_it_was_told(s) -> Bool:
         """With the fence: the node itself has consumed each recorded row that is new since its start."""
         return forall(
             s.Segment,
@@ -101,17 +104,17 @@ class LateSaves(Flush):
 class StoreInSteps(Flush):
     """The coordinator compares a checkpoint with the stored one, and stores it later."""
 
-    passed: Set[Flush.Position] = False  # found greater, and not stored yet
+    passed: Set[Flush.Position] = everywhere(False)  # found greater, and not stored yet
 
     @action(fairness="weak", source="facts 10.1; hazard 21; B29")
-    def compare(s, position: Flush.Position):
+    def compare(s, position: Flush.Position) -> None:
         """A request of the owner is greater than the stored checkpoint."""
         require(s.in_network[position] & ~s.passed[position])
         require(s.assigned & (position > s.stored))
         require(~(s.STORED_AT_ONCE & exists(s.Position, lambda q: s.passed[q])))
         s.passed[position] = True
 
-    def store(s, position):
+    def store(s, position: Flush.Position) -> None:
         require(s.in_network[position])
         require(s.passed[position] | ~s.assigned | (position <= s.stored))
         s.stored = ite(s.passed[position], position, s.stored)
@@ -119,7 +122,7 @@ class StoreInSteps(Flush):
         s.rpc = ite((s.rpc == "sent") & (s.rpc_position == position), "stored", s.rpc)
 
     @lemma(source="facts 10.1")
-    def one_request_is_compared_at_a_time(s):
+    def one_request_is_compared_at_a_time(s) -> Bool:
         """A request that was found greater has been sent, is still greater, and is the only one."""
         return forall(
             s.Position,
@@ -135,22 +138,22 @@ class OldNodeLivesOn(Flush):
     """A replaced node still reports its own checkpoints. Its saves are refused, so it keeps its rows."""
 
     lives: Bool = False
-    theirs: Set[Flush.Position] = False  # rows that it holds, or will consume
+    theirs: Set[Flush.Position] = everywhere(False)  # rows that it holds, or will consume
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         s.theirs = each(s.Position, lambda p: s.carries[p] & ((s.held[p] != "none") | (p > s.consumed)))
         s.lives = True
         super().recover(seek)
 
     @action(source="facts 9, 10.1; hazard 22")
-    def report_by_the_old(s, q: Flush.Position):
+    def report_by_the_old(s, q: Flush.Position) -> None:
         """The old node sends a checkpoint that is below all rows that it holds."""
         require(s.lives & ~s.in_network[q])
         require(~exists(s.Position, lambda p: s.theirs[p] & (p <= q)))
         s.in_network[q] = True
 
     @lemma(source="facts 10.1")
-    def what_it_does_not_hold_is_recorded(s):
+    def what_it_does_not_hold_is_recorded(s) -> Bool:
         """Rows that the old node neither holds nor has to consume are durable."""
         return implies(
             s.lives, forall(s.Position, lambda p: implies(s.carries[p] & ~s.theirs[p], s.durable(p)))
@@ -165,11 +168,12 @@ class Packs(Flush):
     ends: Set[Flush.Position] = constant()
 
     @assumption(source="facts 7.1")
-    def the_beginning_is_an_end(s):
+    def the_beginning_is_an_end(s) -> Bool:
         """Position 0 is before every pack."""
         return s.ends[0]
 
-    def consume(s, end: Flush.Position):
+    @other_parameters
+    def consume(s, end: Flush.Position) -> None:
         require(s.alive & s.ends[end] & (end > s.consumed))
         require(~exists(s.Position, lambda e: s.ends[e] & (s.consumed < e) & (e < end)))
         s.held = each(
@@ -182,7 +186,7 @@ class Packs(Flush):
         )
         s.consumed = end
 
-    def checkpoint(s):
+    def checkpoint(s) -> Flush.Position:
         return greatest(
             s.Position,
             lambda e: s.ends[e] & ~exists(s.Position, lambda p: (p <= e) & s.pins(p)),
@@ -190,7 +194,7 @@ class Packs(Flush):
             default=0,
         )
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         require(s.ends[seek])
         super().recover(seek)
 
@@ -198,30 +202,30 @@ class Packs(Flush):
 class FinishInSteps(Flush):
     """The rows of a recorded task leave the memory first; then the node marks the segment as flushed."""
 
-    unpinned: Set[Flush.Segment, Flush.Position] = False
+    unpinned: Set[Flush.Segment, Flush.Position] = everywhere(False)
 
     @action(fairness="weak", source="facts 7.6: callbacks")
-    def unpin(s, segment: Flush.Segment, end: Flush.Position):
+    def unpin(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The answer arrives: the rows leave the memory and no longer pin the checkpoint."""
         require(s.alive & (s.task[segment, end] == "recorded") & ~s.unpinned[segment, end])
         s.release_rows(segment, end)
         s.unpinned[segment, end] = True
 
-    def finish_sync(s, segment, end):
+    def finish_sync(s, segment: Flush.Segment, end: Flush.Position) -> None:
         require(s.unpinned[segment, end])
         super().finish_sync(segment, end)
         s.unpinned[segment, end] = False
 
-    def lose_save(s, segment, end):
+    def lose_save(s, segment: Flush.Segment, end: Flush.Position) -> None:
         require(~s.unpinned[segment, end])
         super().lose_save(segment, end)
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         super().recover(seek)
         s.unpinned = each(s.Segment, s.Position, lambda g, e: False)
 
     @lemma(source="facts 7.6")
-    def what_is_unpinned_is_recorded(s):
+    def what_is_unpinned_is_recorded(s) -> Bool:
         """Only a recorded task has released its rows."""
         return forall(
             s.Segment,
@@ -239,20 +243,20 @@ class CoordinatorRestarts(Flush):
 
     works: Bool = True
     kept: Flush.Position = 0  # the checkpoint in memory
-    kept_dml: Map[Flush.Segment, Flush.Position] = 0
+    kept_dml: Map[Flush.Segment, Flush.Position] = everywhere(0)
     writing: Flush.Position = 0  # a checkpoint that is stored, and not in memory yet; 0 for none
-    saving: Set[Flush.Segment, Flush.Position] = False  # the same of a save
+    saving: Set[Flush.Segment, Flush.Position] = everywhere(False)  # the same of a save
 
-    def lock_is_free(s):
+    def lock_is_free(s) -> Bool:
         """The coordinator runs, and no change is under way."""
         return s.works & (s.writing == 0) & ~exists(s.Segment, s.Position, lambda g, e: s.saving[g, e])
 
     # ---- a save ----
 
-    def brings_rows(s, segment, end):
+    def brings_rows(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         return end > s.kept_dml[segment]
 
-    def record(s, segment, end):
+    def record(s, segment: Flush.Segment, end: Flush.Position) -> None:
         require(s.lock_is_free())
         require(one_of(s.task[segment, end], "sending", "retrying"))
         require(s.assigned)
@@ -260,7 +264,7 @@ class CoordinatorRestarts(Flush):
         s.saving[segment, end] = True
 
     @action(fairness="weak", source="facts 10.2; B19")
-    def answer_save(s, segment: Flush.Segment, end: Flush.Position):
+    def answer_save(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The save is in memory, and answered."""
         require(s.works & s.saving[segment, end])
         s.saving[segment, end] = False
@@ -269,7 +273,7 @@ class CoordinatorRestarts(Flush):
 
     # ---- a checkpoint ----
 
-    def store(s, position):
+    def store(s, position: Flush.Position) -> None:
         require(s.lock_is_free() & s.in_network[position])
         takes = s.assigned & (position > s.kept)
         s.stored = ite(takes, position, s.stored)
@@ -278,7 +282,7 @@ class CoordinatorRestarts(Flush):
         s.rpc = ite(answers, "stored", s.rpc)
 
     @action(fairness="weak", source="facts 10.1; hazard 21")
-    def answer_store(s):
+    def answer_store(s) -> None:
         """The checkpoint is in memory, and answered."""
         require(s.works & (s.writing > 0))
         s.kept = s.writing
@@ -287,39 +291,39 @@ class CoordinatorRestarts(Flush):
 
     # ---- calls that are answered from memory ----
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         require(s.lock_is_free())
         super().recover(seek)
 
-    def unassign(s):
+    def unassign(s) -> None:
         require(s.lock_is_free())
         super().unassign()
 
-    def assign(s):
+    def assign(s) -> None:
         require(s.lock_is_free())
         super().assign()
 
-    def ask_flush(s, ts):
+    def ask_flush(s, ts: Flush.Position) -> None:
         require(s.lock_is_free())
         super().ask_flush(ts)
 
-    def deliver_flush(s, ts):
+    def deliver_flush(s, ts: Flush.Position) -> None:
         require(s.works)
         super().deliver_flush(ts)
 
-    def confirm_flush(s, ts):
+    def confirm_flush(s, ts: Flush.Position) -> None:
         require(s.lock_is_free())
         require(s.is_open(ts) & (s.kept >= ts))
         s.request[ts] = "confirmed"
 
-    def seal(s, segment):
+    def seal(s, segment: Flush.Segment) -> None:
         require(s.works)
         super().seal(segment)
 
     # ---- crash and restart ----
 
     @action(source="facts 10.1, 10.2")
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         """The coordinator stops: its store remains, and pending calls get no answer."""
         require(s.works)
         s.works = False
@@ -330,7 +334,7 @@ class CoordinatorRestarts(Flush):
         s.fault()
 
     @action(fairness="weak", source="facts 10.1, 10.2")
-    def load(s):
+    def load(s) -> None:
         """A coordinator reads its store and serves."""
         require(~s.works)
         s.works = True
@@ -340,7 +344,7 @@ class CoordinatorRestarts(Flush):
     # ---- lemmas and witnesses ----
 
     @lemma(source="facts 10.1, 10.2")
-    def memory_is_what_is_stored(s):
+    def memory_is_what_is_stored(s) -> Bool:
         """Memory never runs ahead of the store, and is behind it by one change at most, under the lock."""
         return all_of(
             s.kept <= s.stored,
@@ -368,7 +372,7 @@ class CoordinatorRestarts(Flush):
         )
 
     @lemma(source="facts 10.2")
-    def one_save_has_the_lock(s):
+    def one_save_has_the_lock(s) -> Bool:
         """The lock is held for one save at a time."""
         return forall(
             s.Segment,
@@ -379,7 +383,7 @@ class CoordinatorRestarts(Flush):
         )
 
     @reachable(after="crash_coordinator", source="facts 10.2; B19")
-    def a_crash_between_store_and_answer(before, after):
+    def a_crash_between_store_and_answer(before, after: Self) -> Bool:
         """The coordinator crashes after it has stored rows and before it answers."""
         return exists(
             before.Segment,
@@ -391,13 +395,13 @@ class CoordinatorRestarts(Flush):
 class MemoryFirst(CoordinatorRestarts):
     """A save is applied in memory and answered first, and stored afterwards."""
 
-    def record(s, segment, end):
+    def record(s, segment: CoordinatorRestarts.Segment, end: CoordinatorRestarts.Position) -> None:
         require(s.lock_is_free() & s.assigned)
         require(one_of(s.task[segment, end], "sending", "retrying"))
         s.saving[segment, end] = True
         s.task[segment, end] = ite(s.task[segment, end] == "sending", "recorded", s.task[segment, end])
 
-    def answer_save(s, segment, end):
+    def answer_save(s, segment: CoordinatorRestarts.Segment, end: CoordinatorRestarts.Position) -> None:
         require(s.works & s.saving[segment, end])
         s.record_rows(segment, end)
         s.saving[segment, end] = False
@@ -407,7 +411,7 @@ class MemoryFirst(CoordinatorRestarts):
 class WithoutTheLock(CoordinatorRestarts):
     """A change does not wait for the lock of another."""
 
-    def lock_is_free(s):
+    def lock_is_free(s) -> Bool:
         return s.works
 
 
@@ -416,11 +420,12 @@ class SavesComeAgain(Flush):
 
     SAVES_FENCED: Bool = option(True)  # once a node was followed, no save of it is taken any more
 
-    sent: Set[Flush.Segment, Flush.Position] = False
-    sent_mark: Set[Flush.Segment, Flush.Position] = False  # it ends its segment
-    sent_rows: Set[Flush.Segment, Flush.Position, Flush.Position] = False  # the rows that it brings
+    sent: Set[Flush.Segment, Flush.Position] = everywhere(False)
+    sent_mark: Set[Flush.Segment, Flush.Position] = everywhere(False)  # it ends its segment
+    # the rows that it brings
+    sent_rows: Set[Flush.Segment, Flush.Position, Flush.Position] = everywhere(False)
 
-    def send_save(s, segment, end):
+    def send_save(s, segment: Flush.Segment, end: Flush.Position) -> None:
         super().send_save(segment, end)
         s.sent[segment, end] = True
         s.sent_mark[segment, end] = s.sent_mark[segment, end] | s.flush_task[segment, end]
@@ -431,11 +436,11 @@ class SavesComeAgain(Flush):
             lambda g, e, p: ite((g == segment) & (e == end), s.is_brought(g, e, p), s.sent_rows[g, e, p]),
         )
 
-    def is_brought(s, segment, end, p):
+    def is_brought(s, segment: Flush.Segment, end: Flush.Position, p: Flush.Position) -> Bool:
         return s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end)
 
     @action(source="facts 7.6, 10.2; hazard 22; B19")
-    def come_again(s, segment: Flush.Segment, end: Flush.Position):
+    def come_again(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """A save reaches the coordinator, first or again; its sender no longer waits for the answer."""
         require(s.sent[segment, end] & s.assigned)
         brings = end > s.dml[segment]
@@ -446,7 +451,7 @@ class SavesComeAgain(Flush):
         )
         s.dml[segment] = maximum(s.dml[segment], end)
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         super().recover(seek)
         s.sent = each(s.Segment, s.Position, lambda g, e: s.sent[g, e] & ~s.SAVES_FENCED)
         s.sent_mark = each(s.Segment, s.Position, lambda g, e: s.sent_mark[g, e] & ~s.SAVES_FENCED)
@@ -458,7 +463,7 @@ class SavesComeAgain(Flush):
         )
 
     @lemma(source="facts 7.6, 10.2; B19")
-    def what_was_sent_is_recorded_or_under_way(s):
+    def what_was_sent_is_recorded_or_under_way(s) -> Bool:
         """With the fence: a sent save is recorded with its mark, or its task is under way with its rows."""
         return forall(
             s.Segment,
@@ -477,12 +482,14 @@ class SavesComeAgain(Flush):
             ),
         )
 
-    def is_under_way(s, segment, end):
+    def is_under_way(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         """The task has been sent, and has no answer yet."""
         return one_of(s.task[segment, end], "sending", "retrying")
 
     @reachable(after="come_again", source="B19")
-    def a_save_comes_when_its_task_is_over(before, after, segment, end):
+    def a_save_comes_when_its_task_is_over(
+        before, after: Self, segment: Flush.Segment, end: Flush.Position
+    ) -> Bool:
         """A save arrives after the end of its task, beside another one."""
         return (before.task[segment, end] == "none") & exists(
             before.Position,
@@ -498,25 +505,25 @@ class RequestInSteps(Flush):
 
     TELLS_AGAIN: Bool = option(True)  # the coordinator calls each incarnation of the node
 
-    remembered: Set[Flush.Position] = False  # stored with the channel
-    calling: Set[Flush.Position] = False  # a call is in the network
-    answering: Set[Flush.Position] = False  # so is its answer
-    told: Set[Flush.Position] = False  # the coordinator's memory: the node has it
+    remembered: Set[Flush.Position] = everywhere(False)  # stored with the channel
+    calling: Set[Flush.Position] = everywhere(False)  # a call is in the network
+    answering: Set[Flush.Position] = everywhere(False)  # so is its answer
+    told: Set[Flush.Position] = everywhere(False)  # the coordinator's memory: the node has it
 
     @action(fairness="weak", source="facts 10.3")
-    def remember(s, ts: Flush.Position):
+    def remember(s, ts: Flush.Position) -> None:
         """The client's request is stored."""
         require(s.is_open(ts) & ~s.remembered[ts])
         s.remembered[ts] = True
 
     @action(fairness="weak", source="facts 7.8, 10.3")
-    def call_node(s, ts: Flush.Position):
+    def call_node(s, ts: Flush.Position) -> None:
         """The coordinator calls the node, as long as it has no answer and the client waits."""
         require(s.remembered[ts] & s.is_open(ts))
         require(~s.told[ts] & ~s.calling[ts] & ~s.answering[ts])
         s.calling[ts] = True
 
-    def deliver_flush(s, ts):
+    def deliver_flush(s, ts: Flush.Position) -> None:
         require(s.alive & s.calling[ts])
         require((s.request[ts] == "asked") | (s.flush_ts < ts) | ~s.answering[ts])
         s.request[ts] = ite(s.request[ts] == "asked", "delivered", s.request[ts])
@@ -524,14 +531,14 @@ class RequestInSteps(Flush):
         s.answering[ts] = True
 
     @action(source="facts 7.8")
-    def lose_call(s, ts: Flush.Position):
+    def lose_call(s, ts: Flush.Position) -> None:
         """The call is lost, or has no further copy."""
         require(s.calling[ts])
         s.calling[ts] = False
         s.fault()
 
     @action(fairness="weak", source="facts 7.8")
-    def hear(s, ts: Flush.Position):
+    def hear(s, ts: Flush.Position) -> None:
         """The answer arrives."""
         require(s.answering[ts])
         s.answering[ts] = False
@@ -539,7 +546,7 @@ class RequestInSteps(Flush):
         s.told[ts] = True
 
     @action(source="facts 7.8")
-    def lose_answer(s, ts: Flush.Position):
+    def lose_answer(s, ts: Flush.Position) -> None:
         """The answer is lost, and the coordinator stops waiting for it."""
         require(s.answering[ts])
         s.answering[ts] = False
@@ -547,23 +554,23 @@ class RequestInSteps(Flush):
         s.fault()
 
     @action(source="facts 10.3")
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         """The coordinator stops, and another reads its store: it does not know which nodes have answered."""
         require(exists(s.Position, lambda t: s.told[t] | s.answering[t]))
         s.told = each(s.Position, lambda t: False)
         s.answering = each(s.Position, lambda t: False)
         s.fault()
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         super().recover(seek)
         s.told = each(s.Position, lambda t: s.told[t] & ~s.TELLS_AGAIN)
         s.answering = each(s.Position, lambda t: False)
 
-    def confirm_flush(s, ts):
+    def confirm_flush(s, ts: Flush.Position) -> None:
         require(s.remembered[ts])
         super().confirm_flush(ts)
 
     @reachable(after="deliver_flush", source="hazard 6")
-    def a_call_comes_to_the_next_incarnation(before, after, ts):
+    def a_call_comes_to_the_next_incarnation(before, after: Self, ts: Flush.Position) -> Bool:
         """The coordinator calls a node a second time, because it knows of no answer."""
         return (before.request[ts] == "delivered") & ~before.told[ts] & ~before.answering[ts]

@@ -5,7 +5,17 @@ The last ones read a sentence of a seed in another way.
 """
 
 from tidemark.spec.flush import Flush
-from tidemark.spec.language import Bool, action, implies, ite, maximum, require, transition_invariant
+from tidemark.spec.language import (
+    Bool,
+    Self,
+    action,
+    implies,
+    ite,
+    maximum,
+    removed,
+    require,
+    transition_invariant,
+)
 
 
 class TicksStop(Flush):
@@ -13,12 +23,12 @@ class TicksStop(Flush):
 
     ticked: Flush.Position = 0
 
-    def read_checkpoint(s):
+    def read_checkpoint(s) -> None:
         require(s.consumed > s.ticked)
         super().read_checkpoint()
         s.ticked = s.consumed
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         super().recover(seek)
         s.ticked = s.consumed
 
@@ -26,13 +36,13 @@ class TicksStop(Flush):
 class NoTicker(Flush):
     """The updater has no timer of its own (hazard 3): only the flush signal sends."""
 
-    send_by_ticker = None
+    send_by_ticker = removed
 
 
 class NoTickerTicksStop(TicksStop):
     """No ticker and no further ticks: a failed request is not repeated (hazard 3)."""
 
-    send_by_ticker = None
+    send_by_ticker = removed
 
 
 class CallbackKeepsOwnPosition(Flush):
@@ -41,30 +51,30 @@ class CallbackKeepsOwnPosition(Flush):
     callback: Flush.Position = 0
     sent_callback: Flush.Position = 0
 
-    def submit_checkpoint(s, due):
+    def submit_checkpoint(s, due: Bool) -> None:
         wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
         merges = (s.tick_position > s.pending_position) | (wanted & ~s.pending_flush)
         taken = (due | wanted) & (~s.pending | merges)
         s.callback = ite(taken, s.tick_position, s.callback)
         super().submit_checkpoint(due)
 
-    def send(s):
+    def send(s) -> None:
         s.sent_callback = s.callback
         super().send()
 
-    def passes(s, position):
+    def passes(s, position: Flush.Position) -> Bool:
         return super().passes(s.sent_callback)
 
-    def fail_rpc(s):
+    def fail_rpc(s) -> None:
         super().fail_rpc()
         s.sent_callback = 0
 
-    def clean_up(s):
+    def clean_up(s) -> None:
         s.callback = ite(s.pending_position <= s.rpc_position, 0, s.callback)
         s.sent_callback = 0
         super().clean_up()
 
-    def forget_updater(s):
+    def forget_updater(s) -> None:
         s.callback = 0
         s.sent_callback = 0
         super().forget_updater()
@@ -83,19 +93,19 @@ class Close(Flush):
     closing_position: Flush.Position = 0
 
     @action(source="seed 000, Operate: step 3; facts 8")
-    def close(s):
+    def close(s) -> None:
         """Submit, then stop without waiting for the updater."""
         s.closing = True
         s.closing_position = s.checkpoint()
         s.crash()
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         super().recover(seek)
         s.closing = False
         s.closing_position = 0
 
     @transition_invariant(source="seed 000, Operate: 'force update'")
-    def close_is_forced(before, after):
+    def close_is_forced(before, after: Self) -> Bool:
         """The checkpoint submitted at the close is stored before the channel has a new owner."""
         return implies(before.closing & after.alive, before.stored >= before.closing_position)
 
@@ -104,7 +114,7 @@ class MissingSegmentButNoLateRow(Flush):
     """A sync task of a removed segment reports success, but no row follows a seal (hazard 17, harmless)."""
 
     @action(source="facts 7.6")
-    def skip_missing(s, segment: Flush.Segment, end: Flush.Position):
+    def skip_missing(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The task looks its segment up, does not find it, and ends."""
         require(s.alive & (s.task[segment, end] == "queued") & (s.phase[segment] == "flushed"))
         s.release(segment, end)
@@ -117,13 +127,13 @@ class AddTaskInTwoLocks(Flush):
     saw_position: Flush.Position = 0
     saw_flush: Bool = False
 
-    def read_checkpoint(s):
+    def read_checkpoint(s) -> None:
         super().read_checkpoint()
         s.saw_pending = s.pending
         s.saw_position = s.pending_position
         s.saw_flush = s.pending_flush
 
-    def submit_checkpoint(s, due):
+    def submit_checkpoint(s, due: Bool) -> None:
         require(s.alive & (s.tick == "have_checkpoint"))
         wanted = ~due & (s.flush_ts > 0) & (s.tick_position >= s.flush_ts)
         merges = (s.tick_position > s.saw_position) | (wanted & ~s.saw_flush)
@@ -136,13 +146,13 @@ class AddTaskInTwoLocks(Flush):
         s.tick_position = 0
         s.forget_lookup()
 
-    def forget_lookup(s):
+    def forget_lookup(s) -> None:
         """The local variables of AddTask are gone."""
         s.saw_pending = False
         s.saw_position = 0
         s.saw_flush = False
 
-    def forget_updater(s):
+    def forget_updater(s) -> None:
         super().forget_updater()
         s.forget_lookup()
 
@@ -150,7 +160,7 @@ class AddTaskInTwoLocks(Flush):
 class FaultsForEver(Flush):
     """Faults without a limit: promises of liveness fail."""
 
-    def fault(s):
+    def fault(s) -> None:
         """Faults are not counted, so that no bound ends them."""
         s.faults = 0
 

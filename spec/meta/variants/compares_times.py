@@ -11,7 +11,10 @@ from tidemark.spec.language import (
     Bool,
     Map,
     Nat,
+    Self,
+    TypeAlias,
     action,
+    everywhere,
     forall,
     implies,
     ite,
@@ -26,57 +29,57 @@ from tidemark.spec.meta import Meta
 class ComparesTimes(Meta):
     """The time of a change is taken after it is stored, or no question is answered in between."""
 
-    Time = Nat()
+    Time: TypeAlias = Nat
 
     TAKEN_AFTER: Bool = option(True)  # the time of a change is taken when it is stored; else before
     EXCLUDED: Bool = option(False)  # no question is answered between the time of a change and its storing
 
     issued: Time = 0  # by the oracle
-    asked: Map[Meta.Fetch, Time] = 0  # the time of the last question
+    asked: Map[Meta.Fetch, Time] = everywhere(0)  # the time of the last question
     time: Time = 0  # of the last change that has one
     timed: Meta.Version = 0  # changes that have their time
-    barrier: Map[Meta.Proxy, Time] = 0  # the time of the last invalidation
+    barrier: Map[Meta.Proxy, Time] = everywhere(0)  # the time of the last invalidation
 
-    def is_taken(s, f):
+    def is_taken(s, f: Meta.Fetch) -> Bool:
         """The proxy takes the answer into its cache."""
         return s.asked[f] >= s.barrier[s.by[f]]
 
-    def ask(s, r, f):
+    def ask(s, r: Meta.Request, f: Meta.Fetch) -> None:
         super().ask(r, f)
         s.issued = s.issued + 1
         s.asked[f] = s.issued
 
-    def answer(s, f):
+    def answer(s, f: Meta.Fetch) -> None:
         require(~s.EXCLUDED | (s.timed <= s.current))
         super().answer(f)
 
     @action(fairness="weak", source="facts 12")
-    def take_time(s):
+    def take_time(s) -> None:
         """The change takes the time that its invalidations carry."""
         require(ite(s.TAKEN_AFTER, s.timed < s.current, (s.timed == s.current) & ~s.changing))
         s.issued = s.issued + 1
         s.time = s.issued
         s.timed = s.timed + 1
 
-    def change(s):
+    def change(s) -> None:
         require(s.TAKEN_AFTER | (s.timed > s.current))
         super().change()
 
-    def invalidate(s, p):
+    def invalidate(s, p: Meta.Proxy) -> None:
         require(s.timed == s.current)
         super().invalidate(p)
         s.barrier[p] = s.time
 
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         require(s.timed == s.current)
         super().acknowledge()
 
-    def leave(s, p):
+    def leave(s, p: Meta.Proxy) -> None:
         super().leave(p)
         s.barrier[p] = ite(s.ENDED, 0, s.barrier[p])
 
     @lemma(source="facts 12")
-    def what_is_older_was_asked_before(s):
+    def what_is_older_was_asked_before(s) -> Bool:
         """An answer without a change that has its time was asked for before that time."""
         return (
             (s.time <= s.issued)
@@ -94,7 +97,7 @@ class ComparesTimes(Meta):
         )
 
     @lemma(source="facts 12")
-    def what_is_taken_is_not_replaced(s):
+    def what_is_taken_is_not_replaced(s) -> Bool:
         """The comparison of times refuses what that of versions refuses."""
         return forall(
             s.Fetch,
@@ -102,7 +105,7 @@ class ComparesTimes(Meta):
         )
 
     @reachable(after="insert", source="facts 12")
-    def a_new_answer_is_refused(before, after, f):
+    def a_new_answer_is_refused(before, after: Self, f: Meta.Fetch) -> Bool:
         """Its question is older than the change whose content it has: the next request asks again."""
         return (before.value[f] == before.current) & ~before.is_taken(f)
 

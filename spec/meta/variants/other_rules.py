@@ -1,6 +1,6 @@
 """The design with another rule, or with a step more."""
 
-from tidemark.spec.language import Bool, action, each, exists, ite, maximum, option, reachable, require
+from tidemark.spec.language import Bool, Self, action, each, exists, ite, maximum, option, reachable, require
 from tidemark.spec.meta import Meta
 
 
@@ -16,7 +16,7 @@ class CoordinatorRestarts(Meta):
     TELLS_AGAIN: Bool = option(True)  # it tells every proxy; else what is stored counts as acknowledged
 
     @action(source="seed 002, DDL; facts 4: initSessions")
-    def coordinator_restarts(s):
+    def coordinator_restarts(s) -> None:
         """A successor begins with the stored change: which proxies have been told is lost."""
         require(s.changing)
         s.changing = s.TELLS_AGAIN
@@ -25,7 +25,7 @@ class CoordinatorRestarts(Meta):
         s.told = each(s.Proxy, lambda p: False)
 
     @action(source="facts 12; facts 4: initSessions")
-    def invalidate_again(s, p: Meta.Proxy):
+    def invalidate_again(s, p: Meta.Proxy) -> None:
         """The change was acknowledged, and has no timestamp yet: the successor tells of it once more."""
         require(~s.changing & s.listed[p])
         s.has[p] = False
@@ -34,7 +34,7 @@ class CoordinatorRestarts(Meta):
         s.shared = each(s.Fetch, lambda f: s.shared[f] & ~(s.by[f] == p))
 
     @reachable(after="coordinator_restarts", source="facts 12")
-    def a_proxy_that_was_told_is_told_again(before, after):
+    def a_proxy_that_was_told_is_told_again(before, after: Self) -> Bool:
         """A proxy was told, and has asked for the new version, when the successor begins."""
         return exists(after.Proxy, lambda p: before.told[p] & after.has[p])
 

@@ -16,10 +16,12 @@ position.
 from tidemark.spec.language import (
     Bool,
     Map,
+    Self,
     Set,
     action,
     all_of,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -42,27 +44,28 @@ class Seek(Ownership):
     has_checkpoint: Bool = False
     noted: Bool = False  # the coordinator knows the collection, and where it begins
     begins: Ownership.Position = 0
-    begun: Set[Ownership.Segment] = False  # it is recorded where the segment begins
-    first: Map[Ownership.Segment, Ownership.Position] = 0  # every row of it is behind this position
-    imported: Set[Ownership.Segment] = False
-    import_at: Map[Ownership.Segment, Ownership.Position] = 0
-    sought: Map[Ownership.Tenure, Ownership.Position] = 0  # where the tenure begins to read
+    begun: Set[Ownership.Segment] = everywhere(False)  # it is recorded where the segment begins
+    # every row of it is behind this position
+    first: Map[Ownership.Segment, Ownership.Position] = everywhere(0)
+    imported: Set[Ownership.Segment] = everywhere(False)
+    import_at: Map[Ownership.Segment, Ownership.Position] = everywhere(0)
+    sought: Map[Ownership.Tenure, Ownership.Position] = everywhere(0)  # where the tenure begins to read
 
     # ---- helpers ----
 
-    def has_position(s, segment):
+    def has_position(s, segment: Ownership.Segment) -> Bool:
         return (s.dml[segment] > 0) | s.begun[segment]
 
-    def position_of(s, segment):
+    def position_of(s, segment: Ownership.Segment) -> Ownership.Position:
         """How far the segment is recorded, or else where it begins."""
         return ite(s.dml[segment] > 0, s.dml[segment], s.first[segment])
 
-    def is_earliest(s, segment, p):
+    def is_earliest(s, segment: Ownership.Segment, p: Ownership.Position) -> Bool:
         own = s.has_position(segment) & (s.position_of(segment) == p)
         brought = s.imported[segment] & (s.import_at[segment] == p)
         return (s.record[segment] == "kept") & (own | brought)
 
-    def earliest(s):
+    def earliest(s) -> Ownership.Position:
         """The earliest position of a segment, or else the place where the collection begins."""
         return least(
             s.Position,
@@ -70,10 +73,10 @@ class Seek(Ownership):
             default=s.begins,
         )
 
-    def seek(s):
+    def seek(s) -> Ownership.Position:
         return ite(s.has_checkpoint, s.stored, s.earliest())
 
-    def brings_first(s, t, segment, p):
+    def brings_first(s, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position) -> Bool:
         """A row that the tenure had read when it sent the save, of a segment that has no position."""
         return all_of(
             s.carries[p],
@@ -86,28 +89,28 @@ class Seek(Ownership):
     # ---- steps ----
 
     @action(source="facts 10.4: getCollectionStartPos")
-    def note_beginning(s, position: Ownership.Position):
+    def note_beginning(s, position: Ownership.Position) -> None:
         """The coordinator learns of the collection, and of the place where it begins."""
         require((s.life == "living") & ~s.noted)
         require(ite(s.BEGINS_FIRST, position == s.start, position >= s.start))
         s.noted = True
         s.begins = position
 
-    def take(s, t):
+    def take(s, t: Ownership.Tenure) -> None:
         require(s.noted)
         seek = s.seek()
         super().take(t)
         s.sought[t] = seek
 
     @action(source="facts 10.4: WatchChannels")
-    def begin_checkpoint(s):
+    def begin_checkpoint(s) -> None:
         """The first checkpoint is stored, unless one was reported before. It may be late, or never come."""
         require((s.life == "living") & s.noted & ~s.has_checkpoint)
         s.stored = s.begins
         s.has_checkpoint = True
 
     @action(source="facts 10.2, 10.4")
-    def tell_start(s, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position):
+    def tell_start(s, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position) -> None:
         """Before a save is recorded: the start of the next segment of which its node has read."""
         require((s.low[t, segment] < s.high[t, segment]) & s.is_taken(t))
         require(s.brings_first(t, segment, p))
@@ -115,7 +118,7 @@ class Seek(Ownership):
         s.begun[s.segment_of[p]] = True
         s.first[s.segment_of[p]] = p - 1
 
-    def record_save(s, t, segment):
+    def record_save(s, t: Ownership.Tenure, segment: Ownership.Segment) -> None:
         require(
             forall(
                 s.Position,
@@ -127,12 +130,12 @@ class Seek(Ownership):
         )
         super().record_save(t, segment)
 
-    def store(s, t, position):
+    def store(s, t: Ownership.Tenure, position: Ownership.Position) -> None:
         require(s.has_checkpoint | (position >= s.sought[t]))
         super().store(t, position)
 
     @action(source="facts 10.4: IsImporting")
-    def end_import(s, segment: Ownership.Segment, position: Ownership.Position):
+    def end_import(s, segment: Ownership.Segment, position: Ownership.Position) -> None:
         """An import ends: its segment counts from now on, at a position that no reader has reached."""
         require((s.life == "living") & (s.has_checkpoint | ~s.IMPORTS_WAIT))
         require((s.record[segment] == "kept") & ~s.imported[segment])
@@ -140,7 +143,7 @@ class Seek(Ownership):
         s.imported[segment] = True
         s.import_at[segment] = position
 
-    def drop(s, t):
+    def drop(s, t: Ownership.Tenure) -> None:
         super().drop(t)
         s.record = each(
             s.Segment,
@@ -149,7 +152,7 @@ class Seek(Ownership):
             ),
         )
 
-    def create(s):
+    def create(s) -> None:
         super().create()
         s.noted = False
         s.has_checkpoint = False
@@ -157,12 +160,12 @@ class Seek(Ownership):
     # ---- claims ----
 
     @invariant(source="facts 10.1, 10.4; B31")
-    def what_lives_has_a_checkpoint(s):
+    def what_lives_has_a_checkpoint(s) -> Bool:
         """A living channel has a checkpoint, or has had none: no row before its beginning is claimed."""
         return implies(s.life == "living", s.has_checkpoint | (s.stored == s.start))
 
     @invariant(source="facts 10.4; seed 001, recovery; property S")
-    def no_unsettled_row_is_passed(s):
+    def no_unsettled_row_is_passed(s) -> Bool:
         """No row that is missing from the records is below the place where a node begins to read."""
         return forall(
             s.Tenure,
@@ -171,7 +174,7 @@ class Seek(Ownership):
         )
 
     @transition_invariant(source="facts 10.4", frame=True)
-    def the_position_is_one_that_is_recorded(before, after):
+    def the_position_is_one_that_is_recorded(before, after: Self) -> Bool:
         """A node reads from the checkpoint; without one, from a position of a segment that was not dropped,
         or, where no segment has one, from where the collection begins.
         """
@@ -184,7 +187,7 @@ class Seek(Ownership):
         )
 
     @lemma(source="facts 10.2, 10.4")
-    def who_has_no_position_begins_later(s):
+    def who_has_no_position_begins_later(s) -> Bool:
         """Without a checkpoint missing rows are behind their segment's position, or behind all positions."""
         return forall(
             s.Segment,
@@ -202,7 +205,7 @@ class Seek(Ownership):
         )
 
     @lemma(source="facts 10.4")
-    def a_beginning_lies_before_all_rows(s):
+    def a_beginning_lies_before_all_rows(s) -> Bool:
         """Recorded beginnings are in the log, before the rows of this collection."""
         return all_of(
             implies((s.life == "living") & s.noted, s.begins == s.start),
@@ -237,7 +240,7 @@ class Seek(Ownership):
     # ---- witnesses ----
 
     @reachable(after="take", source="facts 10.4")
-    def a_segment_that_was_only_begun_is_the_earliest(before, after, t):
+    def a_segment_that_was_only_begun_is_the_earliest(before, after: Self, t: Ownership.Tenure) -> Bool:
         """A node reads from where a segment without recorded rows begins, not from the beginning."""
         return ~before.has_checkpoint & exists(
             before.Segment,
@@ -247,29 +250,33 @@ class Seek(Ownership):
         )
 
     @reachable(after="take", source="facts 10.4")
-    def a_recorded_segment_is_the_earliest(before, after, t):
+    def a_recorded_segment_is_the_earliest(before, after: Self, t: Ownership.Tenure) -> Bool:
         """A node reads from the position up to which a segment is recorded."""
         return ~before.has_checkpoint & exists(
             before.Segment, lambda g: (before.dml[g] > 0) & (before.dml[g] == after.sought[t])
         )
 
     @reachable(after="begin_checkpoint", source="facts 10.4: WatchChannels")
-    def the_first_checkpoint_comes_after_a_save(before, after):
+    def the_first_checkpoint_comes_after_a_save(before, after: Self) -> Bool:
         """Rows are recorded when the first checkpoint is stored: it is below them."""
         return exists(after.Segment, lambda g: after.dml[g] > after.stored)
 
     @reachable(after="note_beginning", source="facts 10.4: getCollectionStartPos")
-    def a_collection_begins_behind_another(before, after, position):
+    def a_collection_begins_behind_another(before, after: Self, position: Ownership.Position) -> Bool:
         """The place where a collection of a used name begins is not the beginning of the log."""
         return after.begins > 0
 
     @reachable(after="tell_start", source="facts 10.2, 10.4")
-    def a_save_tells_of_another_segment(before, after, t, segment, p):
+    def a_save_tells_of_another_segment(
+        before, after: Self, t: Ownership.Tenure, segment: Ownership.Segment, p: Ownership.Position
+    ) -> Bool:
         """A save reports where another segment begins."""
         return after.segment_of[p] != segment
 
     @reachable(after="end_import", source="facts 10.4: IsImporting")
-    def an_import_lies_ahead(before, after, segment, position):
+    def an_import_lies_ahead(
+        before, after: Self, segment: Ownership.Segment, position: Ownership.Position
+    ) -> Bool:
         """An imported segment has a position beyond a row that is missing from the records."""
         return exists(after.Position, lambda p: all_of(after.is_row(p), p <= position, ~after.is_settled(p)))
 
@@ -283,13 +290,13 @@ class SeekInSteps(Seek):
 
     ONE_LOOK: Bool = option(True)  # no import ends between the look for a checkpoint and that at the segments
 
-    waits: Set[Ownership.Tenure] = False  # it was given the channel, and has no answer yet
-    looked: Set[Ownership.Tenure] = False  # the checkpoint was looked for
-    found: Set[Ownership.Tenure] = False  # there was one
-    place: Map[Ownership.Tenure, Ownership.Position] = 0
+    waits: Set[Ownership.Tenure] = everywhere(False)  # it was given the channel, and has no answer yet
+    looked: Set[Ownership.Tenure] = everywhere(False)  # the checkpoint was looked for
+    found: Set[Ownership.Tenure] = everywhere(False)  # there was one
+    place: Map[Ownership.Tenure, Ownership.Position] = everywhere(0)
 
     @action(source="facts 10.4: Watch")
-    def give(s, t: Ownership.Tenure):
+    def give(s, t: Ownership.Tenure) -> None:
         """A node is given the channel; from now on the coordinator takes its requests only."""
         require(all_of(s.life == "living", s.noted, s.epoch_of[t] == 0))
         s.epoch = s.epoch + 1
@@ -298,14 +305,14 @@ class SeekInSteps(Seek):
         s.waits[t] = True
 
     @action(source="facts 10.4: GetChannelSeekPosition")
-    def look(s, t: Ownership.Tenure):
+    def look(s, t: Ownership.Tenure) -> None:
         """The coordinator looks for the checkpoint, and will not see one that is stored afterwards."""
         require(s.waits[t] & ~s.looked[t])
         s.looked[t] = True
         s.found[t] = s.has_checkpoint
         s.place[t] = s.stored
 
-    def take(s, t):
+    def take(s, t: Seek.Tenure) -> None:
         require(s.waits[t] & s.looked[t])
         require(~s.STAYS_OWNER | (s.epoch_of[t] == s.epoch))
         seek = s.sought_by(t)
@@ -324,7 +331,7 @@ class SeekInSteps(Seek):
             lambda u, g: ite(u == t, maximum(s.dml[g], seek), s.high[u, g]),
         )
 
-    def end_import(s, segment, position):
+    def end_import(s, segment: Seek.Segment, position: Seek.Position) -> None:
         between = exists(
             s.Tenure,
             lambda t: all_of(s.waits[t], s.looked[t], ~s.found[t], s.epoch_of[t] == s.epoch),
@@ -332,18 +339,18 @@ class SeekInSteps(Seek):
         require(~s.ONE_LOOK | ~between)
         super().end_import(segment, position)
 
-    def sought_by(s, t):
+    def sought_by(s, t: Seek.Tenure) -> Seek.Position:
         """The checkpoint that was found, or else the earliest position of the segments now."""
         return ite(s.found[t], s.place[t], s.earliest())
 
-    def the_position_is_one_that_is_recorded(before, after):
+    def the_position_is_one_that_is_recorded(before, after: Self) -> Bool:
         """The same, with the checkpoint of the look."""
         return forall(
             after.Tenure,
             lambda t: implies(before.waits[t] & ~after.waits[t], after.sought[t] == before.sought_by(t)),
         )
 
-    def what_has_not_begun_is_empty(s):
+    def what_has_not_begun_is_empty(s) -> Bool:
         return forall(
             s.Tenure,
             lambda t: implies(
@@ -362,11 +369,11 @@ class SeekInSteps(Seek):
             ),
         ) & forall(s.Tenure, lambda t: implies(s.waits[t], s.epoch_of[t] > 0))
 
-    def is_last(s, t):
+    def is_last(s, t: Seek.Tenure) -> Bool:
         return super().is_last(t) & ~s.waits[t]
 
     @lemma(source="facts 10.4")
-    def what_was_found_is_good_for_the_owner(s):
+    def what_was_found_is_good_for_the_owner(s) -> Bool:
         """While the owner waits the channel lives; its checkpoint is one of this collection."""
         return forall(
             s.Tenure,

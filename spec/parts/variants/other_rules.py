@@ -1,10 +1,22 @@
 """Reads of several channels by other rules, and stronger promises: each has its own verdict."""
 
-from tidemark.spec.language import Map, all_of, exists, forall, implies, invariant, ite, lemma, maximum
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    all_of,
+    everywhere,
+    exists,
+    forall,
+    implies,
+    invariant,
+    ite,
+    lemma,
+    maximum,
+)
 from tidemark.spec.parts import Parts
 
 
-def accounts_for(s, q, w):
+def accounts_for(s: Parts, q: Parts.Read, w: Parts.Write) -> Bool:
     """The answer shows the write: a row, unless deleted since; of a delete, no older row of its key."""
     no_older_row = forall(
         s.Write, lambda v: implies(s.seen[q, v] & (s.key[v] == s.key[w]), s.ts[v] >= s.ts[w])
@@ -17,7 +29,7 @@ class HopeOfOneMoment(Parts):
     """What an answer of several channels does not promise, as a claim."""
 
     @invariant(source="facts 6.1")
-    def answers_are_of_one_moment(s):
+    def answers_are_of_one_moment(s) -> Bool:
         """An answer that shows a row shows each older write, on every channel that it asks."""
         return forall(
             s.Read,
@@ -46,16 +58,16 @@ class OneMoment(HopeOfOneMoment):
 class Greatest(Parts):
     """A further page names the greatest of the first one's moments for all channels."""
 
-    peak: Map[Parts.Read, Parts.Ts] = 0  # the greatest moment of a read so far
+    peak: Map[Parts.Read, Parts.Ts] = everywhere(0)  # the greatest moment of a read so far
 
-    def named(s, q, c):
+    def named(s, q: Parts.Read, c: Parts.Channel) -> Parts.Ts:
         return s.peak[s.first[q]]
 
-    def look(s, q, c, value):
+    def look(s, q: Parts.Read, c: Parts.Channel, value: Parts.Ts) -> None:
         super().look(q, c, value)
         s.peak[q] = maximum(s.peak[q], value)
 
-    def fail(s, q):
+    def fail(s, q: Parts.Read) -> None:
         super().fail(q)
         s.peak[q] = 0
 
@@ -64,7 +76,7 @@ class Probe(Greatest):
     """The first page is a probe: it is discarded, and further pages are shown."""
 
     @invariant(source="facts 6.2; B40")
-    def shown_pages_agree(s):
+    def shown_pages_agree(s) -> Bool:
         """All pages behind one probe show the same rows of each channel."""
         return forall(
             s.Read,
@@ -82,7 +94,7 @@ class Probe(Greatest):
         )
 
     @invariant(source="facts 6.2; B40")
-    def shown_pages_are_of_one_moment(s):
+    def shown_pages_are_of_one_moment(s) -> Bool:
         """A page behind a probe that shows a row shows each older write, on all its channels."""
         return forall(
             s.Read,
@@ -101,12 +113,12 @@ class Probe(Greatest):
         )
 
     @lemma(source="facts 6.2; B40")
-    def peaks_are_the_greatest_moments(s):
+    def peaks_are_the_greatest_moments(s) -> Bool:
         """No moment of a read is above its greatest one."""
         return forall(s.Read, s.Channel, lambda q, c: s.moment[q, c] <= s.peak[q])
 
     @lemma(source="facts 6.2; B40")
-    def shown_pages_have_the_moment_of_the_probe(s):
+    def shown_pages_have_the_moment_of_the_probe(s) -> Bool:
         """A page behind a probe that has looked at a channel has the probe's greatest moment there."""
         return forall(
             s.Read,
@@ -120,5 +132,5 @@ class Probe(Greatest):
 class NamesNothing(Parts):
     """A further page names no moment, and is answered at the service times (for the proof that must fail)."""
 
-    def named(s, q, c):
+    def named(s, q: Parts.Read, c: Parts.Channel) -> Parts.Ts:
         return ite(s.safe[c] >= s.guarantee[s.first[q]], s.safe[c], s.moment[s.first[q], c])

@@ -1,6 +1,6 @@
 """The real system with one repair each, and without the flush: which rows are lost."""
 
-from tidemark.spec.language import forall, implies, lemma
+from tidemark.spec.language import Bool, forall, implies, lemma
 from tidemark.spec.paused import Paused
 
 
@@ -16,7 +16,7 @@ class Leased(Paused):
     LEASED = True
 
     @lemma(source="hazard 11")
-    def what_may_be_acknowledged_is_stored_by_a_flush(s):
+    def what_may_be_acknowledged_is_stored_by_a_flush(s) -> Bool:
         """A flush stores the rows of proxies that have a session, and those that were acknowledged."""
         return forall(
             s.Row,

@@ -8,11 +8,13 @@ channel; this variant shows that it loses nothing.
 from tidemark.spec.language import (
     Bool,
     Map,
+    Self,
     Set,
     action,
     all_of,
     any_of,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -30,30 +32,30 @@ from tidemark.spec.proxy import Proxy
 class ChannelByChannel(Proxy):
     """The lock is held from the first channel to the last."""
 
-    in_stats: Set[Proxy.Task, Proxy.Channel] = False  # a commit has come so far
-    popping: Set[Proxy.Task] = False  # a pop has the lock
-    gone: Set[Proxy.Task, Proxy.Channel] = False  # it has come so far
+    in_stats: Set[Proxy.Task, Proxy.Channel] = everywhere(False)  # a commit has come so far
+    popping: Set[Proxy.Task] = everywhere(False)  # a pop has the lock
+    gone: Set[Proxy.Task, Proxy.Channel] = everywhere(False)  # it has come so far
     copying: Bool = False
-    copied: Set[Proxy.Channel] = False
-    copy_present: Set[Proxy.Channel] = False
-    copy_min: Map[Proxy.Channel, Proxy.Ts] = 0
-    copy_max: Map[Proxy.Channel, Proxy.Ts] = 0
+    copied: Set[Proxy.Channel] = everywhere(False)
+    copy_present: Set[Proxy.Channel] = everywhere(False)
+    copy_min: Map[Proxy.Channel, Proxy.Ts] = everywhere(0)
+    copy_max: Map[Proxy.Channel, Proxy.Ts] = everywhere(0)
 
     # ---- the lock, and open tasks ----
 
-    def holds_lock(s, t):
+    def holds_lock(s, t: Proxy.Task) -> Bool:
         return super().holds_lock(t) | s.popping[t]
 
-    def lock_is_free(s):
+    def lock_is_free(s) -> Bool:
         return super().lock_is_free() & implies(s.LOCKED, ~s.copying)
 
-    def is_open(s, t, c):
+    def is_open(s, t: Proxy.Task, c: Proxy.Channel) -> Bool:
         return super().is_open(t, c) & ~s.gone[t, c]
 
     # ---- commit ----
 
     @action(fairness="weak", source="seed 002, commitPChanStats; facts 3.1")
-    def commit_channel(s, t: Proxy.Task, c: Proxy.Channel):
+    def commit_channel(s, t: Proxy.Task, c: Proxy.Channel) -> None:
         """The statistics of one channel get the task's timestamp."""
         require(s.is_due(t))
         require(s.uses[t, c] & ~s.in_stats[t, c])
@@ -63,7 +65,7 @@ class ChannelByChannel(Proxy):
         s.present[c] = True
         s.tracked[c, s.ts[t]] = True
 
-    def commit(s, t):
+    def commit(s, t: Proxy.Task) -> None:
         require(s.is_due(t))
         require(forall(s.Channel, lambda c: implies(s.uses[t, c], s.in_stats[t, c])))
         s.committed[t] = True
@@ -72,7 +74,7 @@ class ChannelByChannel(Proxy):
     # ---- pop ----
 
     @action(fairness="strong", source="seed 002, popPChanStats; facts 3.1")
-    def begin_pop(s, t: Proxy.Task):
+    def begin_pop(s, t: Proxy.Task) -> None:
         """The task has ended and takes the lock."""
         require((s.phase[t] == "finished") & s.pop_is_free())
         require(implies(s.KNOWN_OUTCOME, s.outcome_is_known(t)))
@@ -80,7 +82,7 @@ class ChannelByChannel(Proxy):
         s.popping[t] = True
 
     @action(fairness="weak", source="seed 002, popPChanStats; facts 3.1")
-    def pop_channel(s, t: Proxy.Task, c: Proxy.Channel):
+    def pop_channel(s, t: Proxy.Task, c: Proxy.Channel) -> None:
         """The task's timestamp leaves the statistics of one channel."""
         require(s.popping[t] & s.uses[t, c])
         require(~s.gone[t, c])
@@ -90,7 +92,7 @@ class ChannelByChannel(Proxy):
         s.min_ts[c] = least(s.Ts, lambda x: s.tracked[c, x], default=0)
         s.max_ts[c] = ite(s.present[c], s.max_ts[c], 0)
 
-    def pop(s, t):
+    def pop(s, t: Proxy.Task) -> None:
         require(s.popping[t])
         require(forall(s.Channel, lambda c: implies(s.uses[t, c], s.gone[t, c])))
         s.phase[t] = "popped"
@@ -100,14 +102,14 @@ class ChannelByChannel(Proxy):
     # ---- snapshot ----
 
     @action(fairness="strong", source="seed 002, tick: getStatisticsFunc; facts 3.3")
-    def begin_snapshot(s):
+    def begin_snapshot(s) -> None:
         """The ticker takes the lock."""
         require(s.tick == ite(s.NOW_FIRST, "stamped", "idle"))
         require(s.lock_is_free() & ~s.copying)
         s.copying = True
 
     @action(fairness="weak", source="seed 002, tick: getStatisticsFunc; facts 3.3")
-    def copy_channel(s, c: Proxy.Channel):
+    def copy_channel(s, c: Proxy.Channel) -> None:
         """It copies the statistics of one channel."""
         require(s.copying & ~s.copied[c])
         s.copied[c] = True
@@ -115,7 +117,7 @@ class ChannelByChannel(Proxy):
         s.copy_min[c] = s.min_ts[c]
         s.copy_max[c] = s.max_ts[c]
 
-    def take_snapshot(s):
+    def take_snapshot(s) -> None:
         require(s.copying & forall(s.Channel, lambda c: s.copied[c]))
         s.tick = "taken"
         s.snap_present = each(s.Channel, lambda c: s.copy_present[c])
@@ -130,7 +132,7 @@ class ChannelByChannel(Proxy):
     # ---- claims and lemmas ----
 
     @invariant(source="hazard 27; B8")
-    def no_ghost_is_tracked(s):
+    def no_ghost_is_tracked(s) -> Bool:
         """Tracked timestamps are of tasks that have not ended there and are committed, or about to be."""
         return forall(
             s.Channel,
@@ -145,7 +147,7 @@ class ChannelByChannel(Proxy):
         )
 
     @lemma(source="seed 004, 6.6.1; facts 3.2: new timestamps are larger")
-    def the_holder_is_the_latest(s):
+    def the_holder_is_the_latest(s) -> Bool:
         """The task that asks or commits is above all tracked ones, except for its own entries."""
         return forall(
             s.Task,
@@ -161,7 +163,7 @@ class ChannelByChannel(Proxy):
         )
 
     @lemma(source="facts 3.1")
-    def one_section_is_under_way(s):
+    def one_section_is_under_way(s) -> Bool:
         """A commit, pop or copy that has reached some channels has the lock; a copy equals the statistics."""
         return all_of(
             forall(
@@ -195,12 +197,12 @@ class ChannelByChannel(Proxy):
         )
 
     @reachable(after="copy_channel", source="facts 3.3")
-    def a_snapshot_meets_a_task_that_is_over(before, after, c):
+    def a_snapshot_meets_a_task_that_is_over(before, after: Self, c: Proxy.Channel) -> Bool:
         """While statistics are copied, an ended task waits for the lock."""
         return exists(before.Task, lambda t: (before.phase[t] == "finished") & before.committed[t])
 
     @reachable(after="commit_channel", source="facts 3.1")
-    def a_task_is_over_before_it_is_committed(before, after, t, c):
+    def a_task_is_over_before_it_is_committed(before, after: Self, t: Proxy.Task, c: Proxy.Channel) -> Bool:
         """A worker ends a task that is in the statistics of some of its channels only."""
         return (before.phase[t] == "finished") & exists(before.Channel, lambda d: before.in_stats[t, d])
 
@@ -208,5 +210,5 @@ class ChannelByChannel(Proxy):
 class CommitLetsGo(ChannelByChannel):
     """A commit releases the lock after its first channel."""
 
-    def holds_lock(s, t):
+    def holds_lock(s, t: ChannelByChannel.Task) -> Bool:
         return super().holds_lock(t) & ~exists(s.Channel, lambda c: s.in_stats[t, c])

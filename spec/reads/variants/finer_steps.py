@@ -4,14 +4,19 @@ In ``spec/reads`` a read asks one replica, and ends with it. Proxies ask a secon
 (``Reader`` in ``impl/proxy/reads.py``, as in Milvus), or all of them at once (``all_at_once``).
 """
 
+from collections.abc import Callable
+
 from tidemark.spec.language import (
+    Bool,
     Map,
+    Self,
     Set,
     action,
     all_of,
     anything,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -22,6 +27,7 @@ from tidemark.spec.language import (
     lemma,
     one_of,
     reachable,
+    removed,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -31,49 +37,49 @@ class HandOver(Reads):
     """A read asks replicas one by one with the same guarantee, none twice, and takes no rows along."""
 
     at: Map[Reads.Read, Reads.Replica] = anything  # whom it asks now; ``replica`` is whom it asks first
-    left: Set[Reads.Read, Reads.Replica] = False  # whom it has asked in vain
+    left: Set[Reads.Read, Reads.Replica] = everywhere(False)  # whom it has asked in vain
 
     @initially
-    def a_read_begins_at_its_replica(s):
+    def a_read_begins_at_its_replica(s) -> Bool:
         """At first a read asks its own replica."""
         return forall(s.Read, lambda q: s.at[q] == s.replica[q])
 
-    def place(s, q):
+    def place(s, q: Reads.Read) -> Reads.Replica:
         return s.at[q]
 
-    def is_at_a_replica(s, q):
+    def is_at_a_replica(s, q: Reads.Read) -> Bool:
         """The read waits, or its rows are collected."""
         return one_of(s.progress[q], "waiting", "asleep", "reading")
 
-    def may_ask(s, q, r):
+    def may_ask(s, q: Reads.Read, r: Reads.Replica) -> Bool:
         return (s.at[q] != r) & ~s.left[q, r]
 
     @action(fairness="weak", source="facts 6.1, 6.3")
-    def follow(s, q: Reads.Read, r: Reads.Replica):
+    def follow(s, q: Reads.Read, r: Reads.Replica) -> None:
         """The replica has stopped: the read asks another one."""
         require(s.is_at_a_replica(q) & s.stopped[s.at[q]])
         require(s.may_ask(q, r))
         s.move(q, r)
 
     @action(source="facts 6.1, 6.3")
-    def ask_another(s, q: Reads.Read, r: Reads.Replica):
+    def ask_another(s, q: Reads.Read, r: Reads.Replica) -> None:
         """The replica is too slow, or its answer is lost: the read asks another one."""
         require(s.is_at_a_replica(q) & ~s.stopped[s.at[q]])
         require(s.may_ask(q, r))
         s.move(q, r)
 
-    def move(s, q, r):
+    def move(s, q: Reads.Read, r: Reads.Replica) -> None:
         """Only the guarantee moves along."""
         s.left[q, s.at[q]] = True
         s.at[q] = r
         s.progress[q] = "waiting"
         s.moment[q] = 0
 
-    def fail_read(s, q):
+    def fail_read(s, q: Reads.Read) -> None:
         require(~exists(s.Replica, lambda r: s.may_ask(q, r)))
         super().fail_read(q)
 
-    def end_without_answer(s, q):
+    def end_without_answer(s, q: Reads.Read) -> None:
         super().end_without_answer(q)
         s.at[q] = s.replica[q]
         s.left = each(s.Read, s.Replica, lambda p, r: (p != q) & s.left[p, r])
@@ -81,7 +87,7 @@ class HandOver(Reads):
     # ---- witnesses ----
 
     @reachable(after="answer", source="facts 6.3")
-    def a_read_is_answered_elsewhere(before, after, q):
+    def a_read_is_answered_elsewhere(before, after: Self, q: Reads.Read) -> Bool:
         """The first replica of a strong read has stopped; another one shows it an acknowledged row."""
         return all_of(
             after.stopped[after.replica[q]],
@@ -91,12 +97,12 @@ class HandOver(Reads):
         )
 
     @reachable(after="ask_another", source="facts 6.3")
-    def a_served_read_waits_again(before, after, q, r):
+    def a_served_read_waits_again(before, after: Self, q: Reads.Read, r: Reads.Replica) -> Bool:
         """A read was served, and moves to a replica that has not reached its guarantee."""
         return (before.progress[q] == "reading") & (after.safe[r] < after.guarantee[q])
 
     @reachable(after="follow", source="facts 6.3; hazard 34")
-    def a_sleeper_moves(before, after, q, r):
+    def a_sleeper_moves(before, after: Self, q: Reads.Read, r: Reads.Replica) -> Bool:
         """A read that slept at a stopped replica moves to one that serves it."""
         return (before.guarantee[q] > before.safe[before.at[q]]) & after.is_served(q)
 
@@ -104,32 +110,32 @@ class HandOver(Reads):
 class StrongHandOver(HandOver):
     """Strong reads alone."""
 
-    begin_session = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_session = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
 
 
 class SessionHandOver(HandOver):
     """Session reads alone."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
 
 
 class EventualHandOver(HandOver):
     """Eventual reads, and further pages of them."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_session = None
-    begin_bounded = None
-    begin_customized = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_session = removed
+    begin_bounded = removed
+    begin_customized = removed
 
 
 # ---- what a hand-over does not promise ----
@@ -138,10 +144,10 @@ class EventualHandOver(HandOver):
 class HopesOfAHandOver(StrongHandOver):
     """What a strong read does not promise during a hand-over, as a claim."""
 
-    cancel = None
+    cancel = removed
 
     @leads_to(source="facts 6.3; hazard 34")
-    def a_replica_that_runs_is_enough(s, q: Reads.Read):
+    def a_replica_that_runs_is_enough(s, q: Reads.Read) -> tuple[Bool, Bool]:
         """Every strong read that is not cancelled is answered, as long as one replica runs."""
         waits = s.is_at_a_replica(q) & (s.guarantee[q] <= s.issued)
         return waits, (s.progress[q] == "answered") | forall(s.Replica, lambda r: s.stopped[r])
@@ -150,15 +156,15 @@ class HopesOfAHandOver(StrongHandOver):
 class LeavesTheDeadAlone(HopesOfAHandOver):
     """A read stays at its replica, however slow, until the replica stops."""
 
-    ask_another = None
-    a_served_read_waits_again = None
+    ask_another = removed
+    a_served_read_waits_again = removed
 
 
 class HopesOfOneReplica(EventualHandOver):
     """What an eventual read does not promise even if it asks the same replica first, as a claim."""
 
     @invariant(source="facts 6.1, 6.3")
-    def reads_that_begin_at_one_replica_do_not_go_back(s):
+    def reads_that_begin_at_one_replica_do_not_go_back(s) -> Bool:
         """Of two reads that begin at one replica, the later one is not older than the answer of the first."""
         return forall(
             s.Read,
@@ -191,19 +197,19 @@ class InPieces(HandOver):
 
     sealed: Set[Reads.Write] = constant()  # the row is in a sealed segment
 
-    has_growing: Set[Reads.Read] = False  # the rows of growing segments are collected
-    has_sealed: Set[Reads.Read] = False
-    found: Set[Reads.Read, Reads.Write] = False  # the rows so far
+    has_growing: Set[Reads.Read] = everywhere(False)  # the rows of growing segments are collected
+    has_sealed: Set[Reads.Read] = everywhere(False)
+    found: Set[Reads.Read, Reads.Write] = everywhere(False)  # the rows so far
 
-    def finds(s, r, w, value):
+    def finds(s, r: HandOver.Replica, w: HandOver.Write, value: HandOver.Ts) -> Bool:
         return super().finds(r, w, value) & ~s.stopped[r]
 
-    def is_serviceable(s, q):
+    def is_serviceable(s, q: HandOver.Read) -> Bool:
         """The replica looks again before it collects."""
         return ~s.stopped[s.at[q]]
 
     @action(fairness="weak", source="facts 6.1")
-    def collect_growing(s, q: Reads.Read):
+    def collect_growing(s, q: Reads.Read) -> None:
         """The rows of growing segments that are visible at the timestamp of the answer."""
         require((s.progress[q] == "reading") & ~s.has_growing[q])
         require(s.is_serviceable(q))
@@ -211,14 +217,14 @@ class InPieces(HandOver):
         s.collect(q, lambda w: ~s.sealed[w])
 
     @action(fairness="weak", source="facts 6.1")
-    def collect_sealed(s, q: Reads.Read):
+    def collect_sealed(s, q: Reads.Read) -> None:
         """The rows of sealed segments."""
         require((s.progress[q] == "reading") & ~s.has_sealed[q])
         require(s.is_serviceable(q))
         s.has_sealed[q] = True
         s.collect(q, lambda w: s.sealed[w])
 
-    def collect(s, q, is_of_it):
+    def collect(s, q: HandOver.Read, is_of_it: Callable[[HandOver.Write], Bool]) -> None:
         """The visible rows of one kind of segment are added to the collected ones."""
         s.found = each(
             s.Read,
@@ -226,29 +232,29 @@ class InPieces(HandOver):
             lambda p, w: s.found[p, w] | all_of(p == q, is_of_it(w), s.finds(s.at[q], w, s.moment[q])),
         )
 
-    def answer(s, q):
+    def answer(s, q: HandOver.Read) -> None:
         require(s.has_growing[q] & s.has_sealed[q])
         found = s.found
         super().answer(q)
         s.seen = each(s.Read, s.Write, lambda p, w: ite(p == q, found[p, w], s.seen[p, w]))
         s.forget(q)
 
-    def forget(s, q):
+    def forget(s, q: HandOver.Read) -> None:
         """Nothing is collected."""
         s.has_growing[q] = False
         s.has_sealed[q] = False
         s.found = each(s.Read, s.Write, lambda p, w: (p != q) & s.found[p, w])
 
-    def move(s, q, r):
+    def move(s, q: HandOver.Read, r: HandOver.Replica) -> None:
         super().move(q, r)
         s.forget(q)
 
-    def end_without_answer(s, q):
+    def end_without_answer(s, q: HandOver.Read) -> None:
         super().end_without_answer(q)
         s.forget(q)
 
     @lemma(source="facts 6.1")
-    def what_is_collected_is_of_one_moment(s):
+    def what_is_collected_is_of_one_moment(s) -> Bool:
         """A piece has exactly the rows visible at the moment of its read; without a read there is none."""
         return forall(
             s.Read,
@@ -263,12 +269,12 @@ class InPieces(HandOver):
         )
 
     @reachable(after="collect_sealed", source="facts 6.1")
-    def the_service_time_rises_between_two_pieces(before, after, q):
+    def the_service_time_rises_between_two_pieces(before, after: Self, q: HandOver.Read) -> Bool:
         """Between the two steps the replica has applied more than the answer will show."""
         return before.has_growing[q] & (before.safe[before.at[q]] > before.moment[q])
 
     @reachable(after="follow", source="facts 6.1, 6.3")
-    def a_piece_is_left_behind(before, after, q, r):
+    def a_piece_is_left_behind(before, after: Self, q: HandOver.Read, r: HandOver.Replica) -> Bool:
         """A replica stops when it has collected an acknowledged row, but not all."""
         return exists(before.Write, lambda w: before.found[q, w] & before.known[q, w])
 
@@ -276,8 +282,8 @@ class InPieces(HandOver):
 class StrongInPieces(InPieces):
     """Strong reads alone."""
 
-    begin_session = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_session = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed

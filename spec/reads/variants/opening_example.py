@@ -5,14 +5,17 @@ event begins when the one before it was acknowledged or answered. In each varian
 """
 
 from tidemark.spec.language import (
+    Bool,
     Map,
     Nat,
     Set,
+    TypeAlias,
     all_of,
     any_of,
     assumption,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -20,6 +23,8 @@ from tidemark.spec.language import (
     ite,
     lemma,
     one_of,
+    other_parameters,
+    removed,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -28,16 +33,16 @@ from tidemark.spec.reads import Reads
 class OneAfterTheOther(Reads):
     """Writes and strong reads in a fixed order, each after the end of the one before."""
 
-    Turn = Nat()
+    Turn: TypeAlias = Nat
 
-    fail_write = None
-    begin_session = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
-    stop = None
-    cancel = None
+    fail_write = removed
+    begin_session = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
+    stop = removed
+    cancel = removed
 
     write_turn: Map[Reads.Write, Turn] = constant()
     read_turn: Map[Reads.Read, Turn] = constant()
@@ -45,7 +50,7 @@ class OneAfterTheOther(Reads):
     turn: Turn = 0
 
     @assumption(source="seed 002, opening example")
-    def events_have_turns_of_their_own(s):
+    def events_have_turns_of_their_own(s) -> Bool:
         """No two events happen at the same time."""
         return all_of(
             forall(s.Write, s.Write, lambda v, w: (v == w) | (s.write_turn[v] != s.write_turn[w])),
@@ -54,7 +59,7 @@ class OneAfterTheOther(Reads):
         )
 
     @assumption(source="seed 002, opening example")
-    def one_machine_would_answer_as_expected(s):
+    def one_machine_would_answer_as_expected(s) -> Bool:
         """A row is expected if it was inserted before the read, and its key not deleted in between."""
         return forall(
             s.Read,
@@ -69,7 +74,7 @@ class OneAfterTheOther(Reads):
             ),
         )
 
-    def deletes_between(s, d, w, q):
+    def deletes_between(s, d: Reads.Write, w: Reads.Write, q: Reads.Read) -> Bool:
         """The delete ``d`` of the key of ``w`` happens after it, and before the read."""
         return all_of(
             s.deletes[d],
@@ -78,24 +83,24 @@ class OneAfterTheOther(Reads):
             s.write_turn[d] < s.read_turn[q],
         )
 
-    def ask_write(s, w):
+    def ask_write(s, w: Reads.Write) -> None:
         require(s.turn == s.write_turn[w])
         super().ask_write(w)
 
-    def acknowledge(s, w):
+    def acknowledge(s, w: Reads.Write) -> None:
         super().acknowledge(w)
         s.turn = s.turn + 1
 
-    def begin_strong(s, q):
+    def begin_strong(s, q: Reads.Read) -> None:
         require(s.turn == s.read_turn[q])
         super().begin_strong(q)
 
-    def answer(s, q):
+    def answer(s, q: Reads.Read) -> None:
         super().answer(q)
         s.turn = s.turn + 1
 
     @invariant(source="seed 002, opening example")
-    def answers_are_as_expected(s):
+    def answers_are_as_expected(s) -> Bool:
         """Every read shows what it would show on one machine that does one thing after the other."""
         return forall(
             s.Read,
@@ -110,12 +115,12 @@ class AnyScript(OneAfterTheOther):
     stop = Reads.stop  # a replica may stop, and the read at it fails: no later event begins then
 
     @lemma(source="seed 002, opening example")
-    def no_write_fails(s):
+    def no_write_fails(s) -> Bool:
         """Every write that begins comes into the log."""
         return forall(s.Write, lambda w: s.stage[w] != "failed")
 
     @lemma(source="seed 002, opening example")
-    def a_write_has_its_turn(s):
+    def a_write_has_its_turn(s) -> Bool:
         """A write is under way in its turn, and acknowledged afterwards."""
         return forall(
             s.Write,
@@ -126,7 +131,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def a_read_has_its_turn(s):
+    def a_read_has_its_turn(s) -> Bool:
         """A read is under way in its turn, and answered afterwards; all are strong."""
         return forall(
             s.Read,
@@ -137,7 +142,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def timestamps_are_in_the_order_of_turns(s):
+    def timestamps_are_in_the_order_of_turns(s) -> Bool:
         """A later write has a greater timestamp, or will have."""
         return forall(
             s.Write,
@@ -149,7 +154,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def a_read_knows_what_was_before(s):
+    def a_read_knows_what_was_before(s) -> Bool:
         """When a read begins, exactly the writes of earlier turns are acknowledged."""
         return forall(
             s.Read,
@@ -161,7 +166,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def later_writes_lie_above_an_answer(s):
+    def later_writes_lie_above_an_answer(s) -> Bool:
         """A write of a later turn has a timestamp above the moment of the answer, or will have."""
         return forall(
             s.Read,
@@ -173,7 +178,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def a_guarantee_has_what_was_before(s):
+    def a_guarantee_has_what_was_before(s) -> Bool:
         """Writes of earlier turns are in the log, at or below the guarantee of a read."""
         return forall(
             s.Read,
@@ -185,7 +190,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def later_writes_wait_for_an_answer(s):
+    def later_writes_wait_for_an_answer(s) -> Bool:
         """As long as a read is under way, no write of a later turn has begun."""
         return forall(
             s.Read,
@@ -198,7 +203,7 @@ class AnyScript(OneAfterTheOther):
         )
 
     @lemma(source="seed 002, opening example")
-    def a_moment_shows_what_is_expected(s):
+    def a_moment_shows_what_is_expected(s) -> Bool:
         """The rows visible at the moment of a read are those that one machine would show."""
         return forall(
             s.Read,
@@ -213,20 +218,20 @@ class AnyScript(OneAfterTheOther):
 class AnyScriptWithoutWaiting(AnyScript):
     """No wait for the service time, in any script."""
 
-    def is_served(s, q):
+    def is_served(s, q: AnyScript.Read) -> Bool:
         return s.guarantee[q] >= 0
 
 
 class OpeningExample(OneAfterTheOther):
     """The script of seed 002. The oracle answers these two clients alone, one number after the other."""
 
-    others_allocate = None
+    others_allocate = removed
 
-    def stamp_write(s, w, ts):
+    def stamp_write(s, w: OneAfterTheOther.Write, ts: OneAfterTheOther.Ts) -> None:
         require(ts == s.issued + 1)
         super().stamp_write(w, ts)
 
-    def stamp_read(s, q, ts):
+    def stamp_read(s, q: OneAfterTheOther.Read, ts: OneAfterTheOther.Ts) -> None:
         require(ts == s.issued + 1)
         super().stamp_read(q, ts)
 
@@ -234,15 +239,15 @@ class OpeningExample(OneAfterTheOther):
 class WithoutTicks(OpeningExample):
     """No ticks: a replica takes the part of the log that it has read for all of it."""
 
-    send_tick = None
+    send_tick = removed
 
-    def take_pack(s, r, upto):
+    def take_pack(s, r: OpeningExample.Replica, upto: OpeningExample.Ts) -> None:
         require(~s.stopped[r])
         require(s.pack[r] == s.safe[r])
         require((upto > s.pack[r]) & (upto <= s.issued))
         s.pack[r] = upto
 
-    def raise_safe(s, r):
+    def raise_safe(s, r: OpeningExample.Replica) -> None:
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
         s.safe[r] = s.pack[r]
         s.wake(r)
@@ -251,22 +256,22 @@ class WithoutTicks(OpeningExample):
 class WithoutWaiting(OpeningExample):
     """No wait for the service time: a read is answered with the replica's present rows."""
 
-    def is_served(s, q):
+    def is_served(s, q: OpeningExample.Read) -> Bool:
         return s.guarantee[q] >= 0
 
 
 class WithoutTimestampsOfDeletes(OpeningExample):
     """A pack's deletes are applied before its rows, to the present rows, whatever their timestamps."""
 
-    gone: Set[Reads.Replica, Reads.Write] = False
+    gone: Set[Reads.Replica, Reads.Write] = everywhere(False)
 
-    def apply_insert(s, r, w):
+    def apply_insert(s, r: OpeningExample.Replica, w: OpeningExample.Write) -> None:
         require(~s.stopped[r] & s.is_in_pack(r, w))
         require(~s.deletes[w])
         require(forall(s.Write, lambda v: implies(s.is_in_pack(r, v), ~s.deletes[v])))
         s.applied[r, w] = True
 
-    def apply_delete(s, r, w):
+    def apply_delete(s, r: OpeningExample.Replica, w: OpeningExample.Write) -> None:
         require(~s.stopped[r] & s.is_in_pack(r, w))
         require(s.deletes[w])
         s.applied[r, w] = True
@@ -276,16 +281,17 @@ class WithoutTimestampsOfDeletes(OpeningExample):
             lambda t, v: any_of(s.gone[t, v], all_of(t == r, s.applied[t, v], s.key[v] == s.key[w])),
         )
 
-    def finds(s, r, w, value):
+    def finds(s, r: OpeningExample.Replica, w: OpeningExample.Write, value: OpeningExample.Ts) -> Bool:
         return all_of(s.applied[r, w], ~s.deletes[w], ~s.gone[r, w], s.ts[w] <= value)
 
 
 class WithTheClientsClock(OpeningExample):
     """The guarantee of a strong read is the client's own clock, which may be late."""
 
-    stamp_read = None
+    stamp_read = removed
 
-    def begin_strong(s, q, now: Reads.Ts):
+    @other_parameters
+    def begin_strong(s, q: OpeningExample.Read, now: Reads.Ts) -> None:
         require(s.turn == s.read_turn[q])
         s.begin(q, "strong")
         s.wait_for(q, now)

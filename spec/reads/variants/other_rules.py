@@ -1,13 +1,16 @@
 """The levels one by one; deviations of the real system; what was never promised."""
 
 from tidemark.spec.language import (
+    Bool,
     Map,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -16,6 +19,7 @@ from tidemark.spec.language import (
     leads_to,
     lemma,
     one_of,
+    removed,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -24,54 +28,54 @@ from tidemark.spec.reads import Reads
 class StrongReads(Reads):
     """Strong reads alone."""
 
-    begin_session = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_session = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
 
 
 class SessionReads(Reads):
     """Session reads alone."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
 
 
 class BoundedReads(Reads):
     """Bounded reads alone."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_session = None
-    begin_eventually = None
-    begin_customized = None
-    begin_page = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_session = removed
+    begin_eventually = removed
+    begin_customized = removed
+    begin_page = removed
 
 
 class EventualReads(Reads):
     """Eventual reads, and further pages of them."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_session = None
-    begin_bounded = None
-    begin_customized = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_session = removed
+    begin_bounded = removed
+    begin_customized = removed
 
 
 class CustomizedReads(Reads):
     """Customized reads alone."""
 
-    begin_strong = None
-    stamp_read = None
-    begin_session = None
-    begin_bounded = None
-    begin_eventually = None
-    begin_page = None
+    begin_strong = removed
+    stamp_read = removed
+    begin_session = removed
+    begin_bounded = removed
+    begin_eventually = removed
+    begin_page = removed
 
 
 class WritesAlone(SessionReads):
@@ -83,13 +87,13 @@ class WritesAlone(SessionReads):
 class KeptByTheProxy(SessionReads):
     """The proxy of a write keeps the session's timestamp, and not the client."""
 
-    Proxy = Sort()
+    Proxy: TypeAlias = Sort
 
     write_via: Map[Reads.Write, Proxy] = constant()
     read_via: Map[Reads.Read, Proxy] = constant()
-    at_proxy: Map[Reads.Client, Proxy, Reads.Ts] = 0
+    at_proxy: Map[Reads.Client, Proxy, Reads.Ts] = everywhere(0)
 
-    def acknowledge(s, w):
+    def acknowledge(s, w: SessionReads.Write) -> None:
         super().acknowledge(w)
         s.at_proxy = each(
             s.Client,
@@ -101,7 +105,7 @@ class KeptByTheProxy(SessionReads):
             ),
         )
 
-    def begin_session(s, q):
+    def begin_session(s, q: SessionReads.Read) -> None:
         s.begin(q, "session")
         s.wait_for(q, s.at_proxy[s.reader[q], s.read_via[q]])
 
@@ -110,7 +114,7 @@ class HopesOfEventualReads(EventualReads):
     """What an eventual read does not promise, as a claim."""
 
     @invariant(source="seed 002, consistency; facts 6.2: Eventually")
-    def eventual_reads_do_not_go_back(s):
+    def eventual_reads_do_not_go_back(s) -> Bool:
         """An eventual read is not older than an answer that its client had before."""
         return forall(
             s.Read,
@@ -128,7 +132,7 @@ class HopesOfBoundedReads(BoundedReads):
     """What a bounded read does not promise, as a claim."""
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded")
-    def bounded_reads_show_own_writes(s):
+    def bounded_reads_show_own_writes(s) -> Bool:
         """A bounded read shows its client's own acknowledged writes."""
         return forall(
             s.Read,
@@ -144,7 +148,7 @@ class HopesOfSessionReads(SessionReads):
     """What a session read does not promise, as a claim."""
 
     @invariant(source="seed 002, consistency; facts 6.2: Session")
-    def session_reads_show_all_writes(s):
+    def session_reads_show_all_writes(s) -> Bool:
         """A session read shows the acknowledged writes of other clients."""
         return forall(
             s.Read,
@@ -158,10 +162,10 @@ class HopesOfSessionReads(SessionReads):
 class HopesOfStrongReads(StrongReads):
     """What a strong read does not promise, as a claim."""
 
-    cancel = None
+    cancel = removed
 
     @leads_to(source="facts 6.1; hazard 34")
-    def strong_reads_are_answered(s, q: Reads.Read):
+    def strong_reads_are_answered(s, q: Reads.Read) -> tuple[Bool, Bool]:
         """Every strong read that is not cancelled is answered, and not ended by an error."""
         waits = one_of(s.progress[q], "waiting", "asleep", "reading") & (s.guarantee[q] <= s.issued)
         return waits, s.progress[q] == "answered"
@@ -171,7 +175,7 @@ class TicksStop(StrongReads):
     """Ticks need not come, and a read waits for them (up to 2.5, without a deadline of the caller)."""
 
     @leads_to(source="facts 6.1; hazard 34", without=("send_tick",))
-    def a_sleeping_read_ends(s, q: Reads.Read):
+    def a_sleeping_read_ends(s, q: Reads.Read) -> tuple[Bool, Bool]:
         """A sleeping read ends, even if no tick comes."""
         return s.progress[q] == "asleep", one_of(s.progress[q], "answered", "failed")
 
@@ -180,7 +184,7 @@ class StallIsAnError(TicksStop):
     """A read ends with an error if the service time has not moved for some time."""
 
     @action(fairness="weak", source="facts 6.1; hazard 34")
-    def stall(s, q: Reads.Read):
+    def stall(s, q: Reads.Read) -> None:
         """The service time has not moved for too long."""
         require(s.progress[q] == "asleep")
         s.end_without_answer(q)
@@ -189,9 +193,9 @@ class StallIsAnError(TicksStop):
 class WithoutTimestamps(Reads):
     """Deletes remove the rows that are present when they are applied, whatever their timestamp."""
 
-    gone: Set[Reads.Replica, Reads.Write] = False
+    gone: Set[Reads.Replica, Reads.Write] = everywhere(False)
 
-    def apply_delete(s, r, w):
+    def apply_delete(s, r: Reads.Replica, w: Reads.Write) -> None:
         super().apply_delete(r, w)
         s.gone = each(
             s.Replica,
@@ -199,7 +203,7 @@ class WithoutTimestamps(Reads):
             lambda t, v: s.gone[t, v] | all_of(t == r, s.applied[t, v], s.key[v] == s.key[w]),
         )
 
-    def finds(s, r, w, value):
+    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
         return all_of(s.applied[r, w], ~s.deletes[w], ~s.gone[r, w], s.ts[w] <= value)
 
 
@@ -209,13 +213,13 @@ class DeletesMarkRows(Reads):
     before its row.
     """
 
-    marked: Set[Reads.Replica, Reads.Write, Reads.Write] = False
+    marked: Set[Reads.Replica, Reads.Write, Reads.Write] = everywhere(False)
 
-    def apply_delete(s, r, w):
+    def apply_delete(s, r: Reads.Replica, w: Reads.Write) -> None:
         super().apply_delete(r, w)
         s.mark_rows(r, w)
 
-    def mark_rows(s, r, d):
+    def mark_rows(s, r: Reads.Replica, d: Reads.Write) -> None:
         """The present rows have the delete from now on."""
         s.marked = each(
             s.Replica,
@@ -226,15 +230,15 @@ class DeletesMarkRows(Reads):
             ),
         )
 
-    def is_older(s, w, d):
+    def is_older(s, w: Reads.Write, d: Reads.Write) -> Bool:
         return all_of(~s.deletes[w], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d])
 
-    def finds(s, r, w, value):
+    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
         is_deleted = exists(s.Write, lambda d: s.marked[r, d, w] & (s.ts[d] <= value))
         return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~is_deleted)
 
     @lemma(source="seed 002, insert before delete; facts 6.1")
-    def rows_have_the_deletes_that_are_applied(s):
+    def rows_have_the_deletes_that_are_applied(s) -> Bool:
         """Rows come before deletes, pack by pack: a row has exactly the applied deletes that remove it."""
         return forall(
             s.Replica,

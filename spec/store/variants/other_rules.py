@@ -1,5 +1,6 @@
 """The kinds of store that differ in when a save is forced, and in which value a read shows."""
 
+from tidemark.spec.language import removed
 from tidemark.spec.store import Store
 
 
@@ -7,7 +8,7 @@ class Transactional(Store):
     """A save is forced in the step that applies it."""
 
     ATOMIC = True
-    force = None
+    force = removed
 
 
 class Objects(Store):
@@ -19,4 +20,4 @@ class Objects(Store):
 class KnownObjects(Objects):
     """The view of readers who know that the object is there."""
 
-    what_was_read_is_durable = None
+    what_was_read_is_durable = removed

@@ -1,16 +1,16 @@
 """Variants of the message stream: late messages, channels with ticks of their own, how Milvus begins."""
 
-from tidemark.spec.language import all_of, exists, forall, leads_to, reachable, require
+from tidemark.spec.language import Bool, Self, all_of, exists, forall, leads_to, reachable, removed, require
 from tidemark.spec.stream import Stream
 
 
 class LateMessages(Stream):
     """Messages come after ticks that have promised otherwise; none has a copy."""
 
-    append_again = None
+    append_again = removed
 
     @leads_to(source="facts 5.1; hazard 31")
-    def late_messages_are_stored(s, m: Stream.Message):
+    def late_messages_are_stored(s, m: Stream.Message) -> tuple[Bool, Bool]:
         """A message before a tick that is greater than all before it is stored, late or not."""
         is_passed = exists(
             s.Place,
@@ -25,7 +25,9 @@ class LateMessages(Stream):
         return s.is_wanted(m) & is_passed, s.done[m]
 
     @reachable(after="read_tick", source="facts 5.1; hazard 31")
-    def a_late_message_comes_with_the_next_pack(before, after, c, value):
+    def a_late_message_comes_with_the_next_pack(
+        before, after: Self, c: Stream.Channel, value: Stream.Ts
+    ) -> Bool:
         """A pack has a message below the end of the pack before."""
         return exists(after.Message, lambda m: after.held[m] & ~before.held[m] & (after.ts[m] <= before.last))
 
@@ -33,22 +35,22 @@ class LateMessages(Stream):
 class LateAndNoPromise(LateMessages):
     """The claims that hold if messages may be late: no message is lost, and none is stored twice."""
 
-    a_position_claims_only_what_is_stored = None
-    packs_leave_nothing_out = None
-    packs_hold_their_interval = None
-    every_message_is_stored = None
+    a_position_claims_only_what_is_stored = removed
+    packs_leave_nothing_out = removed
+    packs_hold_their_interval = removed
+    every_message_is_stored = removed
 
 
 class LateWithoutCrash(LateMessages):
     """The consumer of late messages does not crash."""
 
-    crash = None
+    crash = removed
 
 
 class LateAndExclusive(LateMessages):
     """A seek begins behind the place of its position: the tick that would end it is not read again (B62)."""
 
-    def start_of(s, c, place):
+    def start_of(s, c: LateMessages.Channel, place: LateMessages.Place) -> LateMessages.Place:
         return place
 
 
@@ -56,7 +58,7 @@ class OwnTicks(Stream):
     """Channels with ticks of their own."""
 
     @leads_to(source="facts 5.1; hazard 32")
-    def packs_follow_ticks(s, ts: Stream.Ts):
+    def packs_follow_ticks(s, ts: Stream.Ts) -> tuple[Bool, Bool]:
         """Once every channel has a tick at or above ``ts``, a pack ends there or above."""
         return forall(s.Channel, lambda c: s.highest[c] >= ts) & (ts > 0), s.last >= ts
 
@@ -64,7 +66,7 @@ class OwnTicks(Stream):
 class OneMinimum(OwnTicks):
     """Every channel gets the same ticks, one after the other, as seed 002 says."""
 
-    def send_tick(s, c, value):
+    def send_tick(s, c: OwnTicks.Channel, value: OwnTicks.Ts) -> None:
         require(value == s.highest[c] + 1)
         super().send_tick(c, value)
 
@@ -72,6 +74,6 @@ class OneMinimum(OwnTicks):
 class BeginsAtZero(Stream):
     """The end of the last pack is not taken from the position, as in Milvus: the next pack begins at 0."""
 
-    def crash(s):
+    def crash(s) -> None:
         super().crash()
         s.last = 0

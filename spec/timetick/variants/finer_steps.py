@@ -9,9 +9,11 @@ from tidemark.spec.language import (
     Enum,
     Map,
     Set,
+    TypeAlias,
     action,
     all_of,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -27,33 +29,33 @@ from tidemark.spec.timetick import TimeTick
 class TicksInFlight(TimeTick):
     """The ticks that a coordinator was sending when it crashed reach their logs later, or never."""
 
-    stray: Map[TimeTick.Channel, TimeTick.Ts] = 0
+    stray: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)
 
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         s.stray = each(s.Channel, lambda c: ite(s.to_send[c] & s.is_new(c), s.round_ts[c], s.stray[c]))
         super().crash_coordinator()
 
     @action(source="hazards 12, 30; facts 4")
-    def land_tick(s, c: TimeTick.Channel):
+    def land_tick(s, c: TimeTick.Channel) -> None:
         """The broker appends a tick of a coordinator that has crashed."""
         require(s.stray[c] > 0)
         s.tick[c] = s.stray[c]
         s.highest[c] = maximum(s.highest[c], s.stray[c])
         s.stray[c] = 0
 
-    def restart(s):
+    def restart(s) -> None:
         super().restart()
         s.stray = each(s.Channel, lambda c: ite(s.TICKS_FENCED, 0, s.stray[c]))
 
     @lemma(source="hazard 12")
-    def stray_ticks_are_below_all_to_come(s):
+    def stray_ticks_are_below_all_to_come(s) -> Bool:
         """Ticks of a crashed coordinator that may still be appended are below all messages to come."""
         return forall(
             s.Message, lambda m: implies(s.may_append(m), s.lies_above(m, s.stray[s.channel_of[m]]))
         ) & forall(s.Channel, lambda c: s.stray[c] <= s.issued)
 
     @lemma(source="hazard 30")
-    def stray_ticks_land_before_the_successor_begins(s):
+    def stray_ticks_land_before_the_successor_begins(s) -> Bool:
         """With the fence such a tick is above the last one, and there is none while a coordinator runs."""
         return forall(
             s.Channel,
@@ -66,37 +68,37 @@ class FenceInSteps(TimeTick):
 
     FENCED_FIRST: Bool = option(True)  # a source is forgotten when the log of each channel refuses it
 
-    closed: Set[TimeTick.Source, TimeTick.Channel] = False  # the channel's log refuses the source
+    closed: Set[TimeTick.Source, TimeTick.Channel] = everywhere(False)  # the channel's log refuses the source
 
-    def refused(s, p):
+    def refused(s, p: TimeTick.Source) -> Bool:
         return s.FENCED & forall(s.Channel, lambda c: s.closed[p, c])
 
-    def may_append(s, m):
+    def may_append(s, m: TimeTick.Message) -> Bool:
         return (s.is_begun(m) | (s.message[m] == "lost")) & ~(
             s.FENCED & s.closed[s.sender[m], s.channel_of[m]]
         )
 
-    def append(s, m):
+    def append(s, m: TimeTick.Message) -> None:
         super().append(m)
         require(~(s.FENCED & s.closed[s.sender[m], s.channel_of[m]]))
 
     @action(fairness="weak", source="hazard 11")
-    def close_log(s, p: TimeTick.Source, c: TimeTick.Channel):
+    def close_log(s, p: TimeTick.Source, c: TimeTick.Channel) -> None:
         """The log of a channel refuses a source whose lease has ended."""
         require(s.up & (s.session[p] == "expired"))
         require(~s.closed[p, c])
         s.closed[p, c] = True
 
-    def forget(s, p):
+    def forget(s, p: TimeTick.Source) -> None:
         require(implies(s.FENCED_FIRST, forall(s.Channel, lambda c: s.closed[p, c])))
         super().forget(p)
 
-    def restart(s):
+    def restart(s) -> None:
         super().restart()
         s.closed = each(s.Source, s.Channel, lambda p, c: s.closed[p, c] | (s.session[p] == "expired"))
 
     @lemma(source="hazard 11")
-    def logs_refuse_whom_they_have_lost(s):
+    def logs_refuse_whom_they_have_lost(s) -> Bool:
         """A log refuses only sources whose lease has ended, and all logs refuse each forgotten source."""
         return forall(
             s.Source,
@@ -113,40 +115,40 @@ class RestartInSteps(TimeTick):
 
     LISTED_FIRST: Bool = option(True)  # the list comes before the fences
 
-    Start = Enum("not begun", "first", "second")
+    Start: TypeAlias = Enum["not begun", "first", "second"]
 
     start: Start = "not begun"
-    listed: Set[TimeTick.Source] = False  # what the list of sessions said
+    listed: Set[TimeTick.Source] = everywhere(False)  # what the list of sessions said
 
-    def lists_now(s):
+    def lists_now(s) -> Bool:
         """The coordinator lists the sessions now: at first, or after the fences."""
         return s.start == ite(s.LISTED_FIRST, "not begun", "first")
 
-    def fences_now(s):
+    def fences_now(s) -> Bool:
         return s.start == ite(s.LISTED_FIRST, "first", "not begun")
 
     @action(fairness="weak", source="facts 4: initSessions; B46")
-    def list_sessions(s):
+    def list_sessions(s) -> None:
         """It reads the sessions."""
         require(~s.up & s.lists_now())
         s.listed = each(s.Source, s.is_learned_at_start)
         s.start = ite(s.LISTED_FIRST, "first", "second")
 
     @action(fairness="weak", source="hazard 11; B46")
-    def fence_absent(s, p: TimeTick.Source):
+    def fence_absent(s, p: TimeTick.Source) -> None:
         """It fences a source whose lease has ended and that it has not listed."""
         require(~s.up & s.fences_now())
         require((s.session[p] == "expired") & ~s.listed[p] & ~s.fenced[p])
         s.fenced[p] = True
 
     @action(fairness="weak", source="hazard 11; B46")
-    def end_fences(s):
+    def end_fences(s) -> None:
         """All such sources are fenced."""
         require(~s.up & s.fences_now())
         require(forall(s.Source, lambda p: implies((s.session[p] == "expired") & ~s.listed[p], s.fenced[p])))
         s.start = ite(s.LISTED_FIRST, "second", "first")
 
-    def restart(s):
+    def restart(s) -> None:
         require(~s.up & (s.start == "second"))
         s.up = True
         s.known = each(s.Source, lambda p: s.listed[p])
@@ -156,14 +158,14 @@ class RestartInSteps(TimeTick):
         s.synced = each(s.Channel, lambda c: s.last[c])
 
     @lemma(source="hazard 11; B46")
-    def a_list_is_used_once(s):
+    def a_list_is_used_once(s) -> Bool:
         """Before a start there is no list, and while a coordinator runs there is no start."""
         return ((s.start == "not begun") | ~s.up) & forall(
             s.Source, lambda p: implies(s.LISTED_FIRST & s.listed[p], s.start != "not begun")
         )
 
     @lemma(source="hazard 11; B46")
-    def whoever_is_not_listed_is_fenced(s):
+    def whoever_is_not_listed_is_fenced(s) -> Bool:
         """When the sessions are listed first: each source that took writes is listed, or fenced in time."""
         return forall(
             s.Source,
@@ -188,21 +190,22 @@ class OlderAnswers(TimeTick):
     ASKS: Bool = option(True)  # it asks before it admits; else what it remembers is enough
 
     older: Bool = False  # a coordinator that was followed still answers
-    admits: Set[TimeTick.Source] = False  # one that was the newest has asked; the proxy had registered
+    # one that was the newest has asked; the proxy had registered
+    admits: Set[TimeTick.Source] = everywhere(False)
 
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         s.older = True
         super().crash_coordinator()
 
     @action(source="facts 2.4, 4")
-    def ask_to_admit(s, p: TimeTick.Source):
+    def ask_to_admit(s, p: TimeTick.Source) -> None:
         """A coordinator is told that no later one has begun; the lease of the proxy may have ended."""
         require(ite(s.up, s.known[p], s.older))
         require((p != s.ddl) & (s.session[p] != "none"))
         s.admits[p] = True
 
     @action(source="facts 2.4, 4")
-    def accept_by_the_older(s, p: TimeTick.Source):
+    def accept_by_the_older(s, p: TimeTick.Source) -> None:
         """The older coordinator takes a report at any later time, and the proxy serves."""
         require(s.older & (p != s.ddl))
         require(s.admits[p] | (~s.ASKS & (s.session[p] == "registered")))
@@ -210,7 +213,7 @@ class OlderAnswers(TimeTick):
         s.serves[p] = True
 
     @lemma(source="facts 2.4, 4")
-    def admitted_sources_are_known_or_refused(s):
+    def admitted_sources_are_known_or_refused(s) -> Bool:
         """The successor lists the sessions after the question: it has learned the source, or fenced it."""
         return forall(
             s.Source,

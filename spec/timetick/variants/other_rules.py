@@ -8,22 +8,27 @@ from tidemark.spec.language import action, constant, each, forall, greatest, imp
 from tidemark.spec.timetick import TimeTick
 
 
-class OneMinimum(TimeTick):
+def one_minimum(s: TimeTick, c: TimeTick.Channel) -> TimeTick.Ts:
     """Seed 002's words: the minimum over all channels goes to every channel."""
+    return greatest(
+        s.Ts,
+        lambda v: forall(s.Source, s.Channel, lambda p, d: implies(s.known[p], v <= s.entry_ts[p, d])),
+        upto=s.entry_ts[s.ddl, c],
+        default=0,
+    )
 
-    def round_value(s, c):
-        return greatest(
-            s.Ts,
-            lambda v: forall(s.Source, s.Channel, lambda p, d: implies(s.known[p], v <= s.entry_ts[p, d])),
-            upto=s.entry_ts[s.ddl, c],
-            default=0,
-        )
+
+class OneMinimum(TimeTick):
+    """Every channel gets the same tick."""
+
+    def round_value(s, c: TimeTick.Channel) -> TimeTick.Ts:
+        return one_minimum(s, c)
 
 
 class NewestRoundWins(TimeTick):
     """A full queue replaces its round by the newer one (hazard 29, the other way round)."""
 
-    def drop_round(s):
+    def drop_round(s) -> None:
         require(s.up & s.queued)
         require(s.round_is_complete())
         s.queued_ts = each(s.Channel, s.round_value)
@@ -42,7 +47,7 @@ class OneSilentSession(TimeTick):
 
     silent: TimeTick.Source = constant()
 
-    def report(s, p, upto):
+    def report(s, p: TimeTick.Source, upto: TimeTick.Ts) -> None:
         require(p != s.silent)
         super().report(p, upto)
 
@@ -51,7 +56,7 @@ class SilentSessionExpires(OneSilentSession):
     """One source never reports, and its lease ends in time."""
 
     @action(fairness="weak", source="facts 4: delSession")
-    def expire(s, p: TimeTick.Source):
+    def expire(s, p: TimeTick.Source) -> None:
         """The lease of the silent source ends."""
         require(p == s.silent)
         super().expire(p)
@@ -60,7 +65,7 @@ class SilentSessionExpires(OneSilentSession):
 class SilentSessionNeverExpires(OneSilentSession):
     """One source never reports, and another thread of its process keeps its lease."""
 
-    def expire(s, p):
+    def expire(s, p: OneSilentSession.Source) -> None:
         require(p != s.silent)
         super().expire(p)
 
@@ -68,6 +73,6 @@ class SilentSessionNeverExpires(OneSilentSession):
 class FaultsForEver(TimeTick):
     """Faults without a limit: promises of liveness fail."""
 
-    def fault(s):
+    def fault(s) -> None:
         """Faults are not counted, so that no bound ends them."""
         s.faults = 0

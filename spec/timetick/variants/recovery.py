@@ -5,7 +5,18 @@ The steps rely on what ``sessions`` guarantees, and on nothing else about lists,
 (``models/protocols/timetick/readings.py``).
 """
 
-from tidemark.spec.language import Set, action, all_of, each, forall, implies, lemma, require
+from tidemark.spec.language import (
+    Bool,
+    Set,
+    action,
+    all_of,
+    each,
+    everywhere,
+    forall,
+    implies,
+    lemma,
+    require,
+)
 from tidemark.spec.timetick import TimeTick
 from tidemark.spec.timetick.variants import session_steps
 
@@ -13,29 +24,29 @@ from tidemark.spec.timetick.variants import session_steps
 class FollowsSessions(TimeTick):
     """Sessions are listed, fenced, learned and forgotten one by one."""
 
-    closed: Set[TimeTick.Source, TimeTick.Channel] = False  # the channel's log refuses the source
-    listed: Set[TimeTick.Source] = False  # the coordinator that starts has it in its list
+    closed: Set[TimeTick.Source, TimeTick.Channel] = everywhere(False)  # the channel's log refuses the source
+    listed: Set[TimeTick.Source] = everywhere(False)  # the coordinator that starts has it in its list
 
-    def refused(s, p):
+    def refused(s, p: TimeTick.Source) -> Bool:
         return s.FENCED & forall(s.Channel, lambda c: s.closed[p, c])
 
-    def may_append(s, m):
+    def may_append(s, m: TimeTick.Message) -> Bool:
         return (s.is_begun(m) | (s.message[m] == "lost")) & ~(
             s.FENCED & s.closed[s.sender[m], s.channel_of[m]]
         )
 
-    def append(s, m):
+    def append(s, m: TimeTick.Message) -> None:
         super().append(m)
         require(~(s.FENCED & s.closed[s.sender[m], s.channel_of[m]]))
 
     @action(source="facts 4: initSessions; B46")
-    def list_session(s, p: TimeTick.Source):
+    def list_session(s, p: TimeTick.Source) -> None:
         """A coordinator that starts lists a session."""
         require(~s.up & (s.session[p] == "registered"))
         s.listed[p] = True
 
     @action(fairness="weak", source="hazard 11")
-    def close_log(s, p: TimeTick.Source, c: TimeTick.Channel):
+    def close_log(s, p: TimeTick.Source, c: TimeTick.Channel) -> None:
         """The log of a channel refuses a source whose lease is gone, whoever fences it and when."""
         require((s.session[p] == "expired") & ~s.closed[p, c])
         s.closed[p, c] = True
@@ -48,7 +59,7 @@ class FollowsSessions(TimeTick):
         source="facts 4: initSessions; B46, hazard 30",
         relies_on=("sessions.who_serves_is_known_or_refused",),
     )
-    def restart(s):
+    def restart(s) -> None:
         """A coordinator begins to serve: whoever has served is listed, or the logs refuse it."""
         require(s.relied_on_at_start())
         listed = s.listed
@@ -58,12 +69,12 @@ class FollowsSessions(TimeTick):
         s.fenced = fenced
         s.listed = each(s.Source, lambda p: False)
 
-    def relied_on_at_start(s):
+    def relied_on_at_start(s) -> Bool:
         """Whoever has served is listed, or the logs refuse it."""
         return forall(s.Source, lambda p: implies(s.serves[p], s.listed[p] | s.refused(p)))
 
     @lemma(source="hazard 11; B46")
-    def lists_and_logs_follow_the_leases(s):
+    def lists_and_logs_follow_the_leases(s) -> Bool:
         """Listed is who has registered; a log refuses only whose lease is gone; who has served and was
         forgotten is refused.
         """
@@ -80,5 +91,5 @@ class FollowsSessions(TimeTick):
 class FollowsAList(FollowsSessions):
     """What ``sessions`` guarantees is not waited for."""
 
-    def relied_on_at_start(s):
+    def relied_on_at_start(s) -> Bool:
         return s.up | ~s.up

@@ -5,11 +5,15 @@ the checkpoint: messages with ts <= the position are skipped.
 """
 
 from tidemark.spec.language import (
+    Bool,
     Enum,
     Map,
+    Self,
+    TypeAlias,
     action,
     all_of,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -25,14 +29,15 @@ from tidemark.spec.timetick import TimeTick
 class Consumer(TimeTick):
     """One consumer of every channel: pack, store, checkpoint; a crash, and a seek to the checkpoint."""
 
-    Row = Enum("absent", "held", "stored")
+    Row: TypeAlias = Enum["absent", "held", "stored"]
 
-    row: Map[TimeTick.Message, Row] = "absent"
-    position: Map[TimeTick.Channel, TimeTick.Ts] = 0  # the last tick consumed
-    checkpoint: Map[TimeTick.Channel, TimeTick.Ts] = 0
-    sought: Map[TimeTick.Channel, TimeTick.Ts] = 0  # where it began to read: ts <= this is skipped
+    row: Map[TimeTick.Message, Row] = everywhere("absent")
+    position: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)  # the last tick consumed
+    checkpoint: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)
+    # where it began to read: ts <= this is skipped
+    sought: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)
 
-    def comes_with(s, m, c):
+    def comes_with(s, m: TimeTick.Message, c: TimeTick.Channel) -> Bool:
         """The message is in the next pack of the channel: in the log, at or below the tick, not yet taken."""
         return all_of(
             s.channel_of[m] == c,
@@ -43,14 +48,14 @@ class Consumer(TimeTick):
         )
 
     @action(fairness="weak", source="facts 5.1")
-    def consume(s, c: TimeTick.Channel):
+    def consume(s, c: TimeTick.Channel) -> None:
         """The next pack: everything up to a greater tick, late messages too. A smaller tick is ignored."""
         require(s.tick[c] > s.position[c])
         s.row = each(s.Message, lambda m: ite(s.comes_with(m, c), "held", s.row[m]))
         s.position[c] = s.tick[c]
 
     @action(fairness="weak", source="facts 5.1, 7.5")
-    def store(s, c: TimeTick.Channel):
+    def store(s, c: TimeTick.Channel) -> None:
         """The messages that it holds are stored, and the checkpoint moves to the tick."""
         require(s.checkpoint[c] < s.position[c])
         s.row = each(
@@ -60,7 +65,7 @@ class Consumer(TimeTick):
         s.checkpoint[c] = s.position[c]
 
     @action(source="hazard 31")
-    def crash_consumer(s, c: TimeTick.Channel):
+    def crash_consumer(s, c: TimeTick.Channel) -> None:
         """The memory of the channel is lost; a new consumer seeks the checkpoint."""
         s.row = each(
             s.Message,
@@ -71,7 +76,7 @@ class Consumer(TimeTick):
         s.fault()
 
     @invariant(source="hazard 31; property S")
-    def a_seek_skips_only_what_is_stored(s):
+    def a_seek_skips_only_what_is_stored(s) -> Bool:
         """Every message in the log that the consumer's seek has skipped is stored."""
         return forall(
             s.Message,
@@ -82,7 +87,7 @@ class Consumer(TimeTick):
         )
 
     @invariant(source="hazard 31; property S")
-    def a_checkpoint_claims_only_what_is_stored(s):
+    def a_checkpoint_claims_only_what_is_stored(s) -> Bool:
         """Every message in the log at or below the checkpoint is stored."""
         return forall(
             s.Message,
@@ -93,12 +98,12 @@ class Consumer(TimeTick):
         )
 
     @reachable(after="crash_consumer", source="hazard 31")
-    def a_consumer_reads_again(before, after, c):
+    def a_consumer_reads_again(before, after: Self, c: TimeTick.Channel) -> Bool:
         """A crash loses a message that was taken, and the new consumer will read it again."""
         return exists(after.Message, lambda m: (before.row[m] == "held") & (after.row[m] == "absent"))
 
     @reachable(after="crash_consumer", source="hazard 31")
-    def a_seek_skips_a_message(before, after, c):
+    def a_seek_skips_a_message(before, after: Self, c: TimeTick.Channel) -> Bool:
         """A seek skips a message that is stored."""
         return exists(
             after.Message,
@@ -108,7 +113,7 @@ class Consumer(TimeTick):
         )
 
     @lemma(source="facts 5.1")
-    def positions_are_in_order(s):
+    def positions_are_in_order(s) -> Bool:
         """Sought, checkpoint, position, greatest tick."""
         return forall(
             s.Channel,
@@ -120,7 +125,7 @@ class Consumer(TimeTick):
         )
 
     @lemma(source="facts 5.1")
-    def what_was_passed_was_taken(s):
+    def what_was_passed_was_taken(s) -> Bool:
         """Every message in the log at or below the last tick consumed is held or stored."""
         return forall(
             s.Message,
@@ -137,7 +142,7 @@ class ConsumerOfLateMessages(Consumer):
     BARRIER = False
 
     @reachable(after="consume", source="facts 5.1")
-    def a_late_message_is_taken(before, after, c):
+    def a_late_message_is_taken(before, after: Self, c: Consumer.Channel) -> Bool:
         """A consumer takes a late message with the next pack."""
         return exists(
             after.Message,

@@ -5,9 +5,12 @@ what breaks.
 """
 
 from tidemark.spec.language import (
+    Bool,
+    Self,
     Set,
     action,
     constant,
+    everywhere,
     forall,
     implies,
     ite,
@@ -23,7 +26,7 @@ class ResponsesInOrder(Tso):
     """Seed 002 read plainly: what is answered later is greater (hazard 38)."""
 
     @transition_invariant(source="seed 002, TSO: strictly increasing; hazard 38")
-    def answers_increase(before, after):
+    def answers_increase(before, after: Self) -> Bool:
         """Every answer is greater than all answers before it, also for calls that overlap."""
         return forall(
             after.Call,
@@ -40,15 +43,15 @@ class StandingClock(Tso):
     A batch that fits into no counter is refused.
     """
 
-    def start_decide(s, server, now):
+    def start_decide(s, server: Tso.Server, now: Tso.Time) -> None:
         super().start_decide(server, now)
         require(now == 0)
 
-    def read_clock(s, server, updater, now):
+    def read_clock(s, server: Tso.Server, updater: Tso.Updater, now: Tso.Time) -> None:
         super().read_clock(server, updater, now)
         require(now == 0)
 
-    def begin(s, call, server, count):
+    def begin(s, call: Tso.Call, server: Tso.Server, count: Tso.Logical) -> None:
         super().begin(call, server, count)
         require(count < s.max_logical)
 
@@ -66,7 +69,7 @@ class EarlyLeaseEndProof(EarlyLeaseEnd):
     are lost are put in weaker words here.
     """
 
-    def ordered(s):
+    def ordered(s) -> Bool:
         """If one call was answered before another to the same server began, all its timestamps are
         smaller.
         """
@@ -78,7 +81,7 @@ class EarlyLeaseEndProof(EarlyLeaseEnd):
             ),
         )
 
-    def a_call_reads_no_older_object(s):
+    def a_call_reads_no_older_object(s) -> Bool:
         """What a server answered before a call to it began is not above what the call will read."""
         return forall(
             s.Call,
@@ -90,11 +93,11 @@ class EarlyLeaseEndProof(EarlyLeaseEnd):
             ),
         )
 
-    def one_server_runs(s):
+    def one_server_runs(s) -> Bool:
         """At most one server can save."""
         return forall(s.Server, lambda m: implies(s.may_save(m), s.led & (s.leader == m)))
 
-    def restart_never_reissues(before, after):
+    def restart_never_reissues(before, after: Self) -> Bool:
         """The last leader begins above every millisecond in which another server handed out anything."""
         return forall(
             after.Call,
@@ -117,7 +120,7 @@ class PlainPut(Tso):
     RAISES = False
 
     @lemma(source="facts 2.2")
-    def windows_follow_objects(s):
+    def windows_follow_objects(s) -> Bool:
         """A window reaches no further than the interval beyond what is published or about to be."""
         return forall(
             s.Server,
@@ -130,7 +133,7 @@ class PlainPut(Tso):
         )
 
     @lemma(source="facts 2.2")
-    def first_windows_follow_objects(s):
+    def first_windows_follow_objects(s) -> Bool:
         """So does the first window, and who does not run has none."""
         return forall(
             s.Server,
@@ -141,7 +144,7 @@ class PlainPut(Tso):
         )
 
     @lemma(source="facts 2.2")
-    def an_update_of_the_leader_is_above_all(s):
+    def an_update_of_the_leader_is_above_all(s) -> Bool:
         """What the last leader is about to save lies above everything that was handed out."""
         return forall(
             s.Updater,
@@ -156,7 +159,7 @@ class PlainPut(Tso):
 class PlainPutProof(PlainPut):
     """What is left with a plain put: the saved end may go back, but never to what was handed out."""
 
-    def saved_never_goes_back(before, after):
+    def saved_never_goes_back(before, after: Self) -> Bool:
         """The saved end stays above all that was handed out."""
         return forall(after.Call, lambda c: implies(before.holds_object(c), before.object[c] < after.saved))
 
@@ -164,18 +167,18 @@ class PlainPutProof(PlainPut):
 class LateSaves(Tso):
     """The updater stops waiting for a save, which may be applied at any time later."""
 
-    in_network: Set[Tso.Server, Tso.Time] = False
+    in_network: Set[Tso.Server, Tso.Time] = everywhere(False)
     """Ends that a server has sent and given up."""
 
     @action(source="facts 2.2; facts 2.4: context deadline exceeded")
-    def time_out_save(s, server: Tso.Server, updater: Tso.Updater):
+    def time_out_save(s, server: Tso.Server, updater: Tso.Updater) -> None:
         """The updater gives the save up: the physical part stays."""
         require(s.serves(server) & (s.stage[server, updater] == "saving"))
         s.in_network[server, s.update_next[server, updater] + s.interval] = True
         s.forget_update(server, updater)
 
     @action(source="facts 2.2")
-    def save_late(s, server: Tso.Server, end: Tso.Time):
+    def save_late(s, server: Tso.Server, end: Tso.Time) -> None:
         """The save arrives."""
         require(s.in_network[server, end] & s.may_save(server))
         s.in_network[server, end] = False
@@ -185,12 +188,12 @@ class LateSaves(Tso):
 class Reelection(Tso):
     """A leader may resign and be elected again without a new process; what serves is what has an object."""
 
-    def expire(s):
+    def expire(s) -> None:
         require(s.led & ~s.runs(s.leader))
         s.led = False
 
     @action(source="B4: reset on step down")
-    def resign(s, server: Tso.Server):
+    def resign(s, server: Tso.Server) -> None:
         """The leader ends its term: once its updater rests it forgets its object, and stands by. Calls
         that have read the pointer keep the object and its counter.
         """
@@ -200,17 +203,17 @@ class Reelection(Tso):
         s.window[server] = 0
         s.current[server] = 0
 
-    def may_resign(s, server):
+    def may_resign(s, server: Tso.Server) -> Bool:
         """No update is under way."""
         return forall(s.Updater, lambda u: s.stage[server, u] == "idle")
 
-    def load_object(s, call):
+    def load_object(s, call: Tso.Call) -> None:
         server = s.at[call]
         require((s.call[call] == "begun") & s.runs(server) & (s.current[server] > 0))
         s.object[call] = s.current[server]
         s.call[call] = "loaded"
 
-    def allocate(s, call):
+    def allocate(s, call: Tso.Call) -> None:
         server = s.at[call]
         require((s.call[call] == "loaded") & s.runs(server) & (s.current[server] > 0))
         s.add(call)
@@ -219,10 +222,10 @@ class Reelection(Tso):
 class UpdateAfterReset(Reelection):
     """An update that was under way publishes its object after the leader has resigned (bug B4)."""
 
-    def may_resign(s, server):
+    def may_resign(s, server: Reelection.Server) -> Bool:
         return s.serves(server)
 
-    def publish(s, server, updater):
+    def publish(s, server: Reelection.Server, updater: Reelection.Updater) -> None:
         require(s.stage[server, updater] == "publishing")
         s.publish_object(server, s.update_next[server, updater])
         s.forget_update(server, updater)
@@ -239,31 +242,31 @@ class Paced(Tso):
 
     wall: Tso.Time = 0
     due: Tso.Time = 0
-    published: Set[Tso.Time] = False  # history
+    published: Set[Tso.Time] = everywhere(False)  # history
 
     period: Tso.Time = constant()
 
     @action(source="seed 002, tsLoop: every 50 ms")
-    def pass_time(s):
+    def pass_time(s) -> None:
         """The wall clock goes on."""
         s.wall = s.wall + 1
 
-    def start_decide(s, server, now):
+    def start_decide(s, server: Tso.Server, now: Tso.Time) -> None:
         super().start_decide(server, now)
         require(now == s.wall)
         s.due = s.wall + s.period
 
-    def read_clock(s, server, updater, now):
+    def read_clock(s, server: Tso.Server, updater: Tso.Updater, now: Tso.Time) -> None:
         super().read_clock(server, updater, now)
         require((now == s.wall) & (s.wall >= s.due))
         s.due = s.wall + s.period
 
-    def publish_object(s, server, time):
+    def publish_object(s, server: Tso.Server, time: Tso.Time) -> None:
         super().publish_object(server, time)
         s.published[time] = True
 
     @reachable(after="publish", source="seed 002, TSO: 3 * 1000 * 2^18 timestamps in a window")
-    def a_window_gives_a_counter_for_each_millisecond(before, after, server):
+    def a_window_gives_a_counter_for_each_millisecond(before, after: Self, server: Tso.Server) -> Bool:
         """Every millisecond of the first window has had its object."""
         end = after.base[server] + after.millisecond + after.interval
         return forall(after.Time, lambda t: implies((t >= after.millisecond) & (t < end), after.published[t]))
