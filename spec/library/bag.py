@@ -6,7 +6,7 @@ from typing import Any
 from tidemark.spec.language.protocol import require
 from tidemark.spec.language.quantifiers import each, exists
 from tidemark.spec.language.terms import Liftable, Term, ite
-from tidemark.spec.language.types import Map, NumberType, Set
+from tidemark.spec.language.types import Map, Set
 from tidemark.spec.library.piece import Bound, Piece, fields_of, named, numbered
 
 
@@ -18,7 +18,7 @@ class Bag(Piece):
     an instance bounds their number.
     """
 
-    def __init__(self, *fields: Any, copies: NumberType | None = None) -> None:
+    def __init__(self, *fields: Any, copies: Any = None) -> None:
         super().__init__()
         self.fields = fields_of("Bag", fields)
         self.copies = copies

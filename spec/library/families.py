@@ -12,7 +12,7 @@ from tidemark.spec.language.declare import assumption, constant
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.quantifiers import exists, forall
 from tidemark.spec.language.terms import Liftable, Term, implies
-from tidemark.spec.language.types import Set, SortType, Type
+from tidemark.spec.language.types import Set, SortType
 from tidemark.spec.library.piece import Bound, Piece, fields_of
 
 Table = list[list[bool]]
@@ -25,7 +25,7 @@ class Subsets(Piece):
     ``all_subsets`` gives its table for an instance.
     """
 
-    def __init__(self, sets: Any, element: Type) -> None:
+    def __init__(self, sets: Any, element: Any) -> None:
         super().__init__()
         if not isinstance(sets, SortType):
             raise SpecError(f"sets named by {sets!r}", remedy="Name a Sort of their own: Group = Sort()")

@@ -9,12 +9,15 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Self,
     Sort,
+    TypeAlias,
     action,
     anything,
     constant,
     count,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
@@ -35,10 +38,10 @@ from tidemark.spec.language import (
 class Features(Protocol):
     """Every type, every operator, reads and writes outside the bounds, several initial states."""
 
-    Node = Sort()
-    Place = Nat()
-    Level = Int()
-    Colour = Enum("red", "green", "blue")
+    Node: TypeAlias = Sort
+    Place: TypeAlias = Nat
+    Level: TypeAlias = Int
+    Colour: TypeAlias = Enum["red", "green", "blue"]
 
     STRICT: Bool = option(True)
     owner: Map[Place, Node] = constant()
@@ -48,25 +51,25 @@ class Features(Protocol):
     level: Level = anything
     colour: Colour = "green"
     lit: Bool = anything
-    at: Map[Node, Place] = 1
-    paint: Map[Place, Colour] = "red"
-    flag: Map[Bool, Node, Bool] = False
-    height: Map[Colour, Level] = -1
-    other: Map[Colour, Level] = -1
+    at: Map[Node, Place] = everywhere(1)
+    paint: Map[Place, Colour] = everywhere("red")
+    flag: Map[Bool, Node, Bool] = everywhere(False)
+    height: Map[Colour, Level] = everywhere(-1)
+    other: Map[Colour, Level] = everywhere(-1)
 
     @initially
-    def start(s):
+    def start(s) -> Bool:
         return implies(s.lit, s.level <= 0)
 
     @action
-    def walk(s, n: Node):
+    def walk(s, n: Node) -> None:
         """Write at a place that may lie outside; the later read sees the earlier write."""
         s.at[n] = s.at[n] + 1
         s.paint[s.at[n]] = ite(s.colour == "red", "blue", "green")
         s.here = maximum(s.here, s.at[n] - 1)
 
     @action
-    def back(s, n: Node, p: Place):
+    def back(s, n: Node, p: Place) -> None:
         """Parameters of two kinds, a constant map, an outside read."""
         require((s.at[n] > p) & (s.paint[p + 1] != "red"))
         require(s.owner[p] == n)
@@ -74,7 +77,7 @@ class Features(Protocol):
         s.paint[s.at[n] + 2] = "red"
 
     @action
-    def turn(s, c: Colour, b: Bool):
+    def turn(s, c: Colour, b: Bool) -> None:
         """Enumeration and Boolean parameters, signed arithmetic."""
         require(s.colour != c)
         s.colour = c
@@ -82,7 +85,7 @@ class Features(Protocol):
         s.flag[b, ite(s.lit, s.owner[s.here], s.owner[s.here - 1])] = ~s.flag[~b, s.owner[0]]
 
     @action
-    def repaint(s):
+    def repaint(s) -> None:
         """Whole-map updates and a choice between maps."""
         require(s.STRICT | (s.here == 0))
         s.paint = each(s.Place, lambda p: ite((p <= s.here) & (s.paint[p] == s.colour), "blue", s.paint[p]))
@@ -90,7 +93,7 @@ class Features(Protocol):
         s.lit = ~s.lit
 
     @action
-    def climb(s, c: Colour):
+    def climb(s, c: Colour) -> None:
         """Extremes, counts, two binders; may leave the range of Level."""
         top = greatest(s.Place, lambda p: s.paint[p] == c, upto=s.here + 1, default=0)
         low = least(s.Place, lambda p: s.paint[p] != c, default=s.here)
@@ -100,38 +103,38 @@ class Features(Protocol):
         s.level = minimum(s.level + count(s.Node, lambda n: s.at[n] == 0), 1)
 
     @action
-    def compare(s):
+    def compare(s) -> None:
         """Equality of maps."""
         require(s.height == s.other)
         s.other[s.colour] = -1
         s.colour = "red"
 
     @invariant()
-    def never_all_blue(s):
+    def never_all_blue(s) -> Bool:
         """Some place is not blue."""
         return exists(s.Place, lambda p: s.paint[p] != "blue")
 
     @invariant()
-    def low(s):
+    def low(s) -> Bool:
         """No height reaches 2."""
         return forall(s.Colour, lambda c: s.height[c] < 2)
 
     @transition_invariant()
-    def here_grows(before, after):
+    def here_grows(before, after: Self) -> Bool:
         """The place never goes back."""
         return before.here <= after.here
 
     @transition_invariant()
-    def levels_move_slowly(before, after):
+    def levels_move_slowly(before, after: Self) -> Bool:
         """The level changes by one at most."""
         return (after.level - before.level <= 1) & (before.level - after.level <= 1)
 
     @reachable(after="turn")
-    def turned_blue(before, after, c):
+    def turned_blue(before, after: Self, c: Colour) -> Bool:
         """Blue is chosen from red."""
         return (c == "blue") & (before.colour == "red")
 
     @reachable(after="climb")
-    def never_happens(before, after, c):
+    def never_happens(before, after: Self, c: Colour) -> Bool:
         """A witness that is not reached."""
         return (after.level == 1) & (before.level == 1) & (after.here > before.here)

@@ -6,10 +6,13 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Self,
     Sort,
+    TypeAlias,
     action,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -29,13 +32,13 @@ from tidemark.spec.language import (
 class Ferry(Protocol):
     """Guests board a ferry at this side and leave it at the other."""
 
-    Guest = Sort()
-    Trip = Nat()
-    Place = Enum("here", "aboard", "there")
+    Guest: TypeAlias = Sort
+    Trip: TypeAlias = Nat
+    Place: TypeAlias = Enum["here", "aboard", "there"]
 
     room: Trip = constant()
 
-    place: Map[Guest, Place] = "here"
+    place: Map[Guest, Place] = everywhere("here")
     boat: Place = "here"
     loaded: Trip = 0
     trips: Trip = 0
@@ -44,7 +47,7 @@ class Ferry(Protocol):
     colour: Place = "here"
 
     @action(fairness="weak")
-    def board(s, guest: Guest):
+    def board(s, guest: Guest) -> None:
         """A guest goes aboard."""
         require((s.boat == "here") & (s.place[guest] == "here"))
         require(s.loaded < s.room)
@@ -53,7 +56,7 @@ class Ferry(Protocol):
         s.highest = maximum(s.highest, s.loaded)
 
     @action(fairness="weak")
-    def cross(s):
+    def cross(s) -> None:
         """The ferry crosses with somebody aboard."""
         require(s.boat == "here")
         require(exists(s.Guest, lambda g: s.place[g] == "aboard"))
@@ -62,7 +65,7 @@ class Ferry(Protocol):
         s.noted = True
 
     @action(fairness="weak")
-    def leave(s):
+    def leave(s) -> None:
         """All leave at once, and the empty ferry goes back."""
         require(s.boat == "there")
         s.place = each(s.Guest, lambda g: ite(s.place[g] == "aboard", "there", s.place[g]))
@@ -71,43 +74,43 @@ class Ferry(Protocol):
         s.trips = minimum(s.trips + 1, 2)
 
     @action
-    def paint(s):
+    def paint(s) -> None:
         """Nobody cares about the colour."""
         require(s.trips == least(s.Trip, lambda t: t > 0, default=0))
         s.colour = "aboard"
 
     @invariant()
-    def not_overloaded(s):
+    def not_overloaded(s) -> Bool:
         """No more than there is room for."""
         return s.loaded <= s.room
 
     @invariant()
-    def empty_boat(s):
+    def empty_boat(s) -> Bool:
         """Whoever is aboard is counted."""
         return implies(s.loaded == 0, forall(s.Guest, lambda g: s.place[g] != "aboard"))
 
     @transition_invariant()
-    def nobody_returns(before, after):
+    def nobody_returns(before, after: Self) -> Bool:
         """Who is there stays there."""
         return forall(after.Guest, lambda g: implies(before.place[g] == "there", after.place[g] == "there"))
 
     @lemma()
-    def record_is_kept(s):
+    def record_is_kept(s) -> Bool:
         """The record is at least the present load."""
         return s.loaded <= s.highest
 
     @leads_to()
-    def arrives(s, guest: Guest):
+    def arrives(s, guest: Guest) -> tuple[Bool, Bool]:
         """Every guest arrives."""
         return s.place[guest] == "here", s.place[guest] == "there"
 
     @reachable(after="cross")
-    def crosses_full(before, after):
+    def crosses_full(before, after: Self) -> Bool:
         """The ferry crosses with no room left."""
         return before.loaded == before.room
 
     @reachable(after="leave")
-    def second_trip(before, after):
+    def second_trip(before, after: Self) -> Bool:
         """There is a second trip."""
         return after.trips == 2
 
@@ -115,7 +118,7 @@ class Ferry(Protocol):
 class Leaky(Ferry):
     """A ferry that takes one too many: refuted before any mutant is looked at."""
 
-    def board(s, guest):
+    def board(s, guest: Ferry.Guest) -> None:
         require((s.boat == "here") & (s.place[guest] == "here"))
         require(s.loaded <= s.room)
         s.place[guest] = "aboard"
@@ -126,7 +129,7 @@ class Leaky(Ferry):
 class ForgetsGuests(Ferry):
     """The named mutant of the tests: some leave, but the boat is not emptied."""
 
-    def leave(s):
+    def leave(s) -> None:
         require(s.boat == "there")
         s.place = each(s.Guest, lambda g: ite(s.place[g] == "aboard", "here", s.place[g]))
         s.loaded = 0
@@ -137,14 +140,14 @@ class ForgetsGuests(Ferry):
 class PaintsTwice(Ferry):
     """A named mutant that no claim tells apart."""
 
-    def paint(s):
+    def paint(s) -> None:
         s.colour = "there"
 
 
 class Reworded(Ferry):
     """The same protocol in other words."""
 
-    def cross(s):
+    def cross(s) -> None:
         require((s.boat == "here") & exists(s.Guest, lambda g: s.place[g] == "aboard"))
         s.boat = "there"
         s.noted = True

@@ -7,6 +7,7 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     anything,
     constant,
@@ -24,8 +25,8 @@ from tidemark.spec.language import (
 class Openings(Protocol):
     """Conditions on one entry, on several, on whole maps, on entries outside the instance."""
 
-    Node = Sort()
-    Place = Nat()
+    Node: TypeAlias = Sort
+    Place: TypeAlias = Nat
 
     home: Place = constant()
 
@@ -36,23 +37,23 @@ class Openings(Protocol):
     open: Bool = False
 
     @initially
-    def places_differ(s):
+    def places_differ(s) -> Bool:
         return forall(s.Node, s.Node, lambda a, b: (a == b) | (s.at[a] != s.at[b])) & ~s.open
 
     @initially
-    def somebody_is_at_home(s):
+    def somebody_is_at_home(s) -> Bool:
         return exists(s.Node, lambda n: s.at[n] == s.home) & (count(s.Place, lambda p: s.seen[p]) <= 1)
 
     @initially
-    def twins(s):
+    def twins(s) -> Bool:
         return (s.twin == each(s.Place, lambda p: s.seen[p])) & implies(s.seen[s.goal], s.seen[0])
 
     @initially
-    def beyond_is_unseen(s):
+    def beyond_is_unseen(s) -> Bool:
         return ~s.seen[7] & (s.goal != 1) & s.twin[s.goal]
 
     @action
-    def close(s):
+    def close(s) -> None:
         """Change something."""
         s.open = ~s.open
 
@@ -61,15 +62,15 @@ class Impossible(Openings):
     """No state satisfies this."""
 
     @initially
-    def contradiction(s):
+    def contradiction(s) -> Bool:
         return s.seen[9] | (s.home == 0)
 
 
 class Given(Protocol):
     """Initial maps that conditions give, entry by entry or whole, and some that they do not."""
 
-    Node = Sort()
-    Place = Nat()
+    Node: TypeAlias = Sort
+    Place: TypeAlias = Nat
 
     home: Map[Node, Place] = constant()
 
@@ -83,27 +84,27 @@ class Given(Protocol):
     early: Place = anything
 
     @initially
-    def entries(s):
+    def entries(s) -> Bool:
         return forall(s.Node, lambda n: s.at[n] == s.home[n]) & (s.same == s.home)
 
     @initially
-    def of_two_keys(s):
+    def of_two_keys(s) -> Bool:
         return forall(s.Node, s.Place, lambda n, p: s.seen[n, p] == (s.at[n] >= p)) & (s.goal == 1)
 
     @initially
-    def whole(s):
+    def whole(s) -> Bool:
         return s.near == each(s.Node, lambda n: ite(s.at[n] < s.goal, s.at[n], s.goal))
 
     @initially
-    def may_leave_the_bounds(s):
+    def may_leave_the_bounds(s) -> Bool:
         return forall(s.Node, lambda n: s.far[n] == s.at[n] + 1)
 
     @initially
-    def of_one_that_comes_later(s):
+    def of_one_that_comes_later(s) -> Bool:
         return (s.later == s.early) & (s.early <= 1)
 
     @action
-    def move(s, node: Node):
+    def move(s, node: Node) -> None:
         """Change something."""
         require(s.at[node] > 0)
         s.at[node] = s.at[node] - 1

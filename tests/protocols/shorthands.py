@@ -1,34 +1,46 @@
 """A protocol with the shorthands of the language, and wrong uses of them."""
 
-from tidemark.spec.language import Enum, Map, Nat, Protocol, action, one_of, plain, require, when
+from tidemark.spec.language import (
+    Enum,
+    Map,
+    Nat,
+    Protocol,
+    TypeAlias,
+    action,
+    everywhere,
+    one_of,
+    plain,
+    require,
+    when,
+)
 
 
 class Shorthands(Protocol):
     """Something that is weighed."""
 
-    Mode = Enum("up", "busy", "down")
-    Weight = Nat()
-    Height = Nat()
+    Mode: TypeAlias = Enum["up", "busy", "down"]
+    Weight: TypeAlias = Nat
+    Height: TypeAlias = Nat
 
     mode: Mode = "up"
     weight: Weight = 0
     height: Height = 0
-    shelf: Map[Weight, Weight] = 0
+    shelf: Map[Weight, Weight] = everywhere(0)
 
     @action
-    def leave(s):
+    def leave(s) -> None:
         """Leave."""
         require(one_of(s.mode, "up", "busy"))
         s.mode = "down"
 
     @action
-    def weigh(s):
+    def weigh(s) -> None:
         """Two kinds of numbers meet."""
         require(plain(s.height) < s.weight)
         s.weight = s.weight + plain(s.height)
 
     @action
-    def hurry(s):
+    def hurry(s) -> None:
         """Assign some things under a condition."""
         light = s.weight < 3
         with when(light):

@@ -7,14 +7,17 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Self,
     Set,
     Sort,
+    TypeAlias,
     action,
     anything,
     assumption,
     constant,
     count,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
@@ -29,6 +32,7 @@ from tidemark.spec.language import (
     minimum,
     option,
     reachable,
+    removed,
     require,
     transition_invariant,
 )
@@ -40,10 +44,10 @@ class Stations(Protocol):
     A second paragraph, which is no part of the sentence.
     """
 
-    Station = Sort()
-    Place = Nat()
-    Balance = Int()
-    Mode = Enum("idle", "busy", "broken")
+    Station: TypeAlias = Sort
+    Place: TypeAlias = Nat
+    Balance: TypeAlias = Int
+    Mode: TypeAlias = Enum["idle", "busy", "broken"]
 
     CAREFUL: Bool = option(True)
     LIMIT: Place = option(2)
@@ -51,29 +55,29 @@ class Stations(Protocol):
     route: Map[Place, Station] = constant()
     capacity: Place = constant()
 
-    mode: Map[Station, Mode] = "idle"
-    taken: Set[Place] = False
-    visits: Map[Station, Place, Bool] = False
+    mode: Map[Station, Mode] = everywhere("idle")
+    taken: Set[Place] = everywhere(False)
+    visits: Map[Station, Place, Bool] = everywhere(False)
     head: Place = 0
     balance: Balance = -1
     open: Bool = True
     start: Place = anything
 
     @assumption(source="none")
-    def capacity_is_positive(s):
+    def capacity_is_positive(s) -> Bool:
         """The line has room."""
         return s.capacity >= 1
 
     @initially
-    def starts_early(s):
+    def starts_early(s) -> Bool:
         return s.start <= 1
 
-    def free(s, place):
+    def free(s, place: Place) -> Bool:
         """Helper methods are ordinary Python."""
         return ~s.taken[place]
 
     @action(fairness="weak", source="section 1")
-    def take(s, station: Station, place: Place):
+    def take(s, station: Station, place: Place) -> None:
         """A station takes the cargo at a place.
 
         Nothing of this paragraph counts.
@@ -86,14 +90,14 @@ class Stations(Protocol):
         s.head = maximum(s.head, place)
 
     @action(fairness="strong")
-    def finish(s, station: Station):
+    def finish(s, station: Station) -> None:
         """The station is ready again."""
         require(s.mode[station] == "busy")
         s.mode[station] = "idle"
         s.balance = s.balance + 1
 
     @action
-    def reset(s):
+    def reset(s) -> None:
         """Everything is put back."""
         require(~s.open | exists(s.Place, lambda p: s.taken[p]))
         s.taken = each(s.Place, lambda p: False)
@@ -101,39 +105,39 @@ class Stations(Protocol):
         s.head = least(s.Place, lambda p: s.taken[p], default=s.start)
 
     @action
-    def twice(s):
+    def twice(s) -> None:
         """Assigns in sequence: the second statement sees the first."""
         require(s.head < 1)
         s.head = s.head + 1
         s.start = s.head + 1
 
     @invariant(source="section 2")
-    def head_is_late(s):
+    def head_is_late(s) -> Bool:
         """No place beyond the head is taken."""
         return forall(s.Place, lambda p: implies(s.taken[p], p <= s.head))
 
     @lemma()
-    def few_busy(s):
+    def few_busy(s) -> Bool:
         """Not all stations are busy."""
         return count(s.Station, lambda x: s.mode[x] == "busy") <= minimum(s.capacity, 3)
 
     @transition_invariant()
-    def balance_grows(before, after):
+    def balance_grows(before, after: Self) -> Bool:
         """The balance never falls."""
         return after.balance >= before.balance
 
     @leads_to(source="section 3", without=("reset",))
-    def becomes_idle(s, station: Station):
+    def becomes_idle(s, station: Station) -> tuple[Bool, Bool]:
         """A busy station becomes idle."""
         return s.mode[station] == "busy", s.mode[station] == "idle"
 
     @reachable(after="take")
-    def first_place(before, after, station, place):
+    def first_place(before, after: Self, station: Station, place: Place) -> Bool:
         """The first place is taken by somebody."""
         return (place == 0) & after.visits[station, place] & ~before.visits[station, place]
 
     @reachable(after="finish")
-    def somebody_finishes(s):
+    def somebody_finishes(s) -> Bool:
         """A witness may speak about the state after the step only."""
         return greatest(s.Place, lambda p: s.taken[p], upto=s.LIMIT, default=0) >= 0
 
@@ -149,18 +153,18 @@ class Overrides(Stations):
 
     head = 1
 
-    def finish(s, station):
+    def finish(s, station: Stations.Station) -> None:
         super().finish(station)
         s.open = False
 
-    def free(s, place):
+    def free(s, place: Stations.Place) -> Bool:
         return super().free(place) & (place > 0)
 
 
 class WithoutReset(Stations):
     """Takes an action out."""
 
-    reset = None
+    reset = removed
 
 
 class Extends(Careless):
@@ -169,13 +173,13 @@ class Extends(Careless):
     repairs: Stations.Place = 0
 
     @action
-    def repair(s, station: Stations.Station):
+    def repair(s, station: Stations.Station) -> None:
         """A broken station is repaired."""
         require(s.mode[station] == "broken")
         s.mode[station] = "idle"
         s.repairs = s.repairs + 1
 
     @invariant()
-    def few_repairs(s):
+    def few_repairs(s) -> Bool:
         """Not too many repairs."""
         return s.repairs <= s.capacity

@@ -1,33 +1,44 @@
 """Protocols each part of whose claims matters, and variants with a part that says nothing."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import Bool, Nat, Protocol, action, implies, invariant, leads_to, lemma, require
+from tidemark.spec.language import (
+    Bool,
+    Nat,
+    Protocol,
+    TypeAlias,
+    action,
+    implies,
+    invariant,
+    leads_to,
+    lemma,
+    require,
+)
 
 
 class Tank(Protocol, name="tank"):
     """Something is filled while it is open; the last drop closes it."""
 
-    Level = Nat()
+    Level: TypeAlias = Nat
 
     open: Bool = True
     locked: Bool = False
     level: Level = 0
 
     @action
-    def fill(s):
+    def fill(s) -> None:
         """Fill it."""
         require(s.open)
         s.level = s.level + 1
         s.open = s.level < 2
 
     @action
-    def lock(s):
+    def lock(s) -> None:
         """Lock what is closed."""
         require(~s.open)
         s.locked = True
 
     @invariant()
-    def within(s):
+    def within(s) -> Bool:
         """What is open is not full, and not locked."""
         return implies(s.open, (s.level < 2) & ~s.locked)
 
@@ -37,7 +48,7 @@ class NeverCloses(Tank):
     """It stays open."""
 
     @action
-    def fill(s):
+    def fill(s) -> None:
         """Fill it."""
         require(s.open)
         s.level = s.level + 1
@@ -48,7 +59,7 @@ class LocksEarly(Tank):
     """What is open is locked."""
 
     @action
-    def lock(s):
+    def lock(s) -> None:
         """Lock it."""
         s.locked = True
 
@@ -57,7 +68,7 @@ class IdleConjunct(Tank):
     """The claim seems to say more."""
 
     @invariant()
-    def within(s):
+    def within(s) -> Bool:
         """As before, in more words."""
         return implies(s.open, (s.level < 2) & ~s.locked & (s.level < 3))
 
@@ -66,7 +77,7 @@ class IdleHypothesis(Tank):
     """The claim seems to be about less."""
 
     @invariant()
-    def within(s):
+    def within(s) -> Bool:
         """As before, in more words."""
         return implies(s.open & (s.level < 3), (s.level < 2) & ~s.locked)
 
@@ -79,35 +90,35 @@ class Errand(Protocol, name="errand"):
     told: Bool = False
 
     @action
-    def ask(s):
+    def ask(s) -> None:
         """Ask for it."""
         require(~s.asked)
         s.asked = True
 
     @action(fairness="weak")
-    def work(s):
+    def work(s) -> None:
         """Do it."""
         require(s.asked & ~s.done)
         s.done = True
 
     @action
-    def tell(s):
+    def tell(s) -> None:
         """Say that it is done."""
         require(s.done & ~s.told)
         s.told = True
 
     @invariant()
-    def told_is_asked(s):
+    def told_is_asked(s) -> Bool:
         """Nothing is told that was not asked for."""
         return implies(s.told, s.asked)
 
     @lemma()
-    def done_is_asked(s):
+    def done_is_asked(s) -> Bool:
         """Nothing is done that was not asked for."""
         return implies(s.done, s.asked)
 
     @leads_to()
-    def it_ends(s):
+    def it_ends(s) -> tuple[Bool, Bool]:
         """What is asked for is done."""
         return s.asked, s.done
 
@@ -116,17 +127,17 @@ class TooMuch(Errand):
     """The same, with a hypothesis, a fairness and a lemma that nothing needs."""
 
     @action(fairness="weak")
-    def tell(s):
+    def tell(s) -> None:
         """Say that it is done."""
         require(s.done & ~s.told)
         s.told = True
 
     @lemma()
-    def told_is_done(s):
+    def told_is_done(s) -> Bool:
         """Nothing is told that was not done."""
         return implies(s.told, s.done)
 
     @leads_to(without=("ask",))
-    def it_ends(s):
+    def it_ends(s) -> tuple[Bool, Bool]:
         """What is asked for, and not told, is done."""
         return s.asked & ~s.told, s.done

@@ -5,6 +5,8 @@ from tidemark.spec.language import (
     Bool,
     Nat,
     Protocol,
+    Self,
+    TypeAlias,
     action,
     invariant,
     ite,
@@ -17,29 +19,29 @@ from tidemark.spec.language import (
 class Below(Protocol):
     """A counter that only grows, and is read."""
 
-    Level = Nat()
+    Level: TypeAlias = Nat
 
     top: Level = 0
     given: Level = 0
 
     @action()
-    def grow(s):
+    def grow(s) -> None:
         """One more."""
         s.top = s.top + 1
 
     @action()
-    def answer(s):
+    def answer(s) -> None:
         """Somebody is told what it is."""
         require(s.given != s.top)
         s.given = s.top
 
     @invariant()
-    def never_falls(s):
+    def never_falls(s) -> Bool:
         """Whoever asks is told no less than what was told before."""
         return s.given <= s.top
 
     @transition_invariant()
-    def grows(before, after):
+    def grows(before, after: Self) -> Bool:
         """It never falls."""
         return after.top >= before.top
 
@@ -47,7 +49,7 @@ class Below(Protocol):
 class Above(Protocol):
     """Reads the counter from afar, and remembers what it saw."""
 
-    Level = Nat()
+    Level: TypeAlias = Nat
 
     FRESH: Bool = option(True, assumes="an answer is not older than the one before it")
 
@@ -55,14 +57,14 @@ class Above(Protocol):
     past: Level = 0
 
     @action(relies_on=("below.never_falls",))
-    def read(s, level: Level):
+    def read(s, level: Level) -> None:
         """An answer arrives."""
         require(~s.FRESH | (level >= s.seen))
         s.past = s.seen
         s.seen = level
 
     @invariant()
-    def in_order(s):
+    def in_order(s) -> Bool:
         """What was seen first is not greater."""
         return s.past <= s.seen
 
@@ -85,7 +87,7 @@ class InSteps(Coarse):
     late: Bool = False
 
     @action(relies_on=("below.never_falls",))
-    def read(s, level):
+    def read(s, level: Coarse.Level) -> None:
         require(~s.late)
         require(~s.FRESH | (level >= s.seen))
         s.past = ite(s.TOGETHER, s.seen, level + 1)
@@ -93,7 +95,7 @@ class InSteps(Coarse):
         s.late = ~s.TOGETHER
 
     @action()
-    def catch_up(s):
+    def catch_up(s) -> None:
         """The other half."""
         require(s.late)
         s.past = s.seen
@@ -110,7 +112,7 @@ class Peeks(Above):
     """Has a step more, which relies too."""
 
     @action(relies_on=("below.never_falls",))
-    def peek(s, level: Above.Level):
+    def peek(s, level: Above.Level) -> None:
         """It is told a second time."""
         require(level >= s.seen)
         s.seen = level
@@ -120,7 +122,7 @@ class Circular(Below):
     """Relies on those who rely on it."""
 
     @action(relies_on=("above.in_order",))
-    def grow(s):
+    def grow(s) -> None:
         s.top = s.top + 1
 
 
@@ -128,7 +130,7 @@ class AboveOfASteps(Above):
     """Relies on a guarantee about steps."""
 
     @action(relies_on=("below.grows",))
-    def read(s, level):
+    def read(s, level: Above.Level) -> None:
         super().read(level)
 
 

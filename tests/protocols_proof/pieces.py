@@ -1,14 +1,18 @@
 """Protocols that use the pieces of the library, and one that says the same by hand."""
 
 from tidemark.spec.language import (
+    Bool,
     Enum,
     Map,
     Nat,
     Protocol,
+    Self,
     Set,
     Sort,
+    TypeAlias,
     action,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -16,6 +20,7 @@ from tidemark.spec.language import (
     ite,
     lemma,
     reachable,
+    removed,
     require,
 )
 from tidemark.spec.library import Bag, Queue, Quorums, Subsets
@@ -24,42 +29,42 @@ from tidemark.spec.library import Bag, Queue, Quorums, Subsets
 class Courier(Protocol):
     """Letters and parcels wait in a queue, travel in a bag, and arrive in any order or not at all."""
 
-    Node = Sort()
-    Place = Nat()
-    Kind = Enum("letter", "parcel")
+    Node: TypeAlias = Sort
+    Place: TypeAlias = Nat
+    Kind: TypeAlias = Enum["letter", "parcel"]
 
     queue = Queue(Kind, Node, place=Place)
     road = Bag(Kind, Node)
 
     @action
-    def post(s, kind: Kind, node: Node):
+    def post(s, kind: Kind, node: Node) -> None:
         """Something is posted."""
         s.queue.put(kind, node)
 
     @action
-    def leave(s, kind: Kind, node: Node):
+    def leave(s, kind: Kind, node: Node) -> None:
         """The first one leaves."""
         s.queue.take(kind, node)
         s.road.put(kind, node)
 
     @action
-    def arrive(s, kind: Kind, node: Node):
+    def arrive(s, kind: Kind, node: Node) -> None:
         """One arrives, or is lost."""
         s.road.take(kind, node)
 
     @action
-    def hurry(s, kind: Kind, node: Node):
+    def hurry(s, kind: Kind, node: Node) -> None:
         """What waits is posted again if nothing travels."""
         require(s.queue.has(kind, node) & s.road.empty & ~s.queue.empty)
         s.queue.put(kind, node)
 
     @action
-    def publish(s, kind: Kind):
+    def publish(s, kind: Kind) -> None:
         """One of a kind travels to each node."""
         s.road.put_all(lambda k, n: k == kind)
 
     @invariant()
-    def one_first(s):
+    def one_first(s) -> Bool:
         """Nothing but the first one can leave."""
         return forall(
             s.Kind,
@@ -70,7 +75,7 @@ class Courier(Protocol):
         )
 
     @reachable(after="leave")
-    def full_road(s, node):
+    def full_road(s, node: Node) -> Bool:
         """Both kinds are on the way to a node."""
         return s.road.has("letter", node) & s.road.has("parcel", node)
 
@@ -78,23 +83,23 @@ class Courier(Protocol):
 class Counted(Protocol):
     """A bag that knows how often."""
 
-    Kind = Enum("letter", "parcel")
-    Count = Nat()
+    Kind: TypeAlias = Enum["letter", "parcel"]
+    Count: TypeAlias = Nat
 
     road = Bag(Kind, copies=Count)
 
     @action
-    def send(s, kind: Kind):
+    def send(s, kind: Kind) -> None:
         """One more."""
         s.road.put(kind)
 
     @action
-    def arrive(s, kind: Kind):
+    def arrive(s, kind: Kind) -> None:
         """One less."""
         s.road.take(kind)
 
     @action
-    def both(s):
+    def both(s) -> None:
         """One more of each."""
         s.road.put_all(lambda kind: s.road.has("letter") | (kind == "parcel"))
 
@@ -102,21 +107,21 @@ class Counted(Protocol):
 class CourierByHand(Protocol):
     """A queue of one field without the library: what is beyond its end is reset by hand."""
 
-    Place = Nat()
-    Kind = Enum("none", "letter", "parcel")
+    Place: TypeAlias = Nat
+    Kind: TypeAlias = Enum["none", "letter", "parcel"]
 
-    item: Map[Place, Kind] = "none"
+    item: Map[Place, Kind] = everywhere("none")
     length: Place = 0
 
     @action
-    def post(s, kind: Kind):
+    def post(s, kind: Kind) -> None:
         """Something is posted."""
         require(kind != "none")
         s.item[s.length] = kind
         s.length = s.length + 1
 
     @action
-    def leave(s):
+    def leave(s) -> None:
         """The first one leaves."""
         require(s.length > 0)
         s.item = each(s.Place, lambda p: ite(p + 1 < s.length, s.item[p + 1], "none"))
@@ -126,18 +131,18 @@ class CourierByHand(Protocol):
 class CourierByPiece(Protocol):
     """The same with the library."""
 
-    Place = Nat()
-    Kind = Enum("letter", "parcel")
+    Place: TypeAlias = Nat
+    Kind: TypeAlias = Enum["letter", "parcel"]
 
     queue = Queue(Kind, place=Place)
 
     @action
-    def post(s, kind: Kind):
+    def post(s, kind: Kind) -> None:
         """Something is posted."""
         s.queue.put(kind)
 
     @action
-    def leave(s, kind: Kind):
+    def leave(s, kind: Kind) -> None:
         """The first one leaves."""
         s.queue.take(kind)
 
@@ -145,44 +150,44 @@ class CourierByPiece(Protocol):
 class Polls(Protocol):
     """A set of nodes is asked at once; what a quorum says is decided."""
 
-    Node = Sort()
-    Group = Sort()
-    Quorum = Sort()
-    Answer = Enum("yes", "no")
+    Node: TypeAlias = Sort
+    Group: TypeAlias = Sort
+    Quorum: TypeAlias = Sort
+    Answer: TypeAlias = Enum["yes", "no"]
 
     groups = Subsets(Group, Node)
     quorums = Quorums(Quorum, Node)
 
-    asked: Set[Node] = False
-    said: Set[Node, Answer] = False
-    decided: Set[Answer] = False
+    asked: Set[Node] = everywhere(False)
+    said: Set[Node, Answer] = everywhere(False)
+    decided: Set[Answer] = everywhere(False)
 
     @action
-    def ask(s, group: Group):
+    def ask(s, group: Group) -> None:
         """The nodes of a group are asked."""
         require(s.groups.some(group, lambda n: ~s.asked[n]))
         s.asked = each(s.Node, lambda n: s.asked[n] | s.groups.has(group, n))
 
     @action
-    def answer(s, node: Node, answer: Answer):
+    def answer(s, node: Node, answer: Answer) -> None:
         """A node that was asked answers, once."""
         require(s.asked[node])
         require(forall(s.Answer, lambda a: ~s.said[node, a]))
         s.said[node, answer] = True
 
     @action
-    def decide(s, quorum: Quorum, answer: Answer):
+    def decide(s, quorum: Quorum, answer: Answer) -> None:
         """A quorum says the same."""
         require(s.quorums.every(quorum, lambda n: s.said[n, answer]))
         s.decided[answer] = True
 
     @invariant()
-    def one_decision(s):
+    def one_decision(s) -> Bool:
         """Only one answer is decided."""
         return ~(s.decided["yes"] & s.decided["no"])
 
     @lemma()
-    def decided_by_a_quorum(s):
+    def decided_by_a_quorum(s) -> Bool:
         """What is decided was said by a quorum."""
         return forall(
             s.Answer,
@@ -193,12 +198,12 @@ class Polls(Protocol):
         )
 
     @lemma()
-    def one_answer(s):
+    def one_answer(s) -> Bool:
         """A node says one thing."""
         return forall(s.Node, lambda n: ~(s.said[n, "yes"] & s.said[n, "no"]))
 
     @reachable(after="decide")
-    def a_decision(before, after, answer):
+    def a_decision(before, after: Self, answer: Answer) -> Bool:
         """Something is decided."""
         return after.decided[answer] & ~before.decided[answer]
 
@@ -206,7 +211,7 @@ class Polls(Protocol):
 class AnyPolls(Polls):
     """Quorums that need not meet."""
 
-    quorums_meet = None
+    quorums_meet = removed
 
 
 def clashing():

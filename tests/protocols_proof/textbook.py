@@ -8,11 +8,13 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     anything,
     assumption,
     constant,
+    everywhere,
     exists,
     forall,
     implies,
@@ -25,62 +27,62 @@ from tidemark.spec.language import (
 class TwoPhaseCommit(Protocol):
     """A transaction manager and its participants: Gray and Lamport, "Consensus on transaction commit"."""
 
-    Part = Sort()
-    Mode = Enum("working", "prepared", "committed", "aborted")
-    Decision = Enum("none", "commit", "abort")
+    Part: TypeAlias = Sort
+    Mode: TypeAlias = Enum["working", "prepared", "committed", "aborted"]
+    Decision: TypeAlias = Enum["none", "commit", "abort"]
 
-    mode: Map[Part, Mode] = "working"
-    said_prepared: Set[Part] = False
-    known_prepared: Set[Part] = False
+    mode: Map[Part, Mode] = everywhere("working")
+    said_prepared: Set[Part] = everywhere(False)
+    known_prepared: Set[Part] = everywhere(False)
     decision: Decision = "none"
 
     @action
-    def prepare(s, part: Part):
+    def prepare(s, part: Part) -> None:
         """A participant is prepared, and says so."""
         require(s.mode[part] == "working")
         s.mode[part] = "prepared"
         s.said_prepared[part] = True
 
     @action
-    def give_up(s, part: Part):
+    def give_up(s, part: Part) -> None:
         """A participant aborts by itself."""
         require(s.mode[part] == "working")
         s.mode[part] = "aborted"
 
     @action
-    def hear(s, part: Part):
+    def hear(s, part: Part) -> None:
         """The manager hears that a participant is prepared."""
         require(s.decision == "none")
         require(s.said_prepared[part])
         s.known_prepared[part] = True
 
     @action
-    def decide_commit(s):
+    def decide_commit(s) -> None:
         """All are prepared: commit."""
         require(s.decision == "none")
         require(forall(s.Part, lambda p: s.known_prepared[p]))
         s.decision = "commit"
 
     @action
-    def decide_abort(s):
+    def decide_abort(s) -> None:
         """The manager aborts."""
         require(s.decision == "none")
         s.decision = "abort"
 
     @action
-    def learn_commit(s, part: Part):
+    def learn_commit(s, part: Part) -> None:
         """A participant hears of the commit."""
         require(s.decision == "commit")
         s.mode[part] = "committed"
 
     @action
-    def learn_abort(s, part: Part):
+    def learn_abort(s, part: Part) -> None:
         """A participant hears of the abort."""
         require(s.decision == "abort")
         s.mode[part] = "aborted"
 
     @invariant(source="the paper")
-    def consistent(s):
+    def consistent(s) -> Bool:
         """No participant commits while another one aborts."""
         return forall(s.Part, s.Part, lambda a, b: ~((s.mode[a] == "committed") & (s.mode[b] == "aborted")))
 
@@ -89,7 +91,7 @@ class Unlikely(TwoPhaseCommit):
     """With an action that no small instance can take."""
 
     @action
-    def never(s):
+    def never(s) -> None:
         """The manager decides twice."""
         require(s.decision == "none")
         require(exists(s.Part, lambda p: s.mode[p] == "committed"))
@@ -99,24 +101,24 @@ class Unlikely(TwoPhaseCommit):
 class Fence(Protocol):
     """A lease with fencing tokens, and a store that refuses old ones."""
 
-    Node = Sort()
-    Token = Nat()
-    Time = Nat()
+    Node: TypeAlias = Sort
+    Token: TypeAlias = Nat
+    Time: TypeAlias = Nat
 
     granted: Token = 0
-    token: Map[Node, Token] = 0
+    token: Map[Node, Token] = everywhere(0)
     highest: Token = 0
-    log: Map[Time, Token] = 0
+    log: Map[Time, Token] = everywhere(0)
     end: Time = 0
 
     @action
-    def grant(s, node: Node):
+    def grant(s, node: Node) -> None:
         """The lease goes to a node, with the next token."""
         s.granted = s.granted + 1
         s.token[node] = s.granted
 
     @action
-    def deliver(s, node: Node):
+    def deliver(s, node: Node) -> None:
         """A write arrives, with a token that is not old."""
         require((s.token[node] > 0) & (s.token[node] >= s.highest))
         s.highest = s.token[node]
@@ -124,12 +126,12 @@ class Fence(Protocol):
         s.end = s.end + 1
 
     @invariant(source="a textbook")
-    def ordered(s):
+    def ordered(s) -> Bool:
         """The tokens of the log never go back."""
         return forall(s.Time, s.Time, lambda a, b: implies((a < b) & (b < s.end), s.log[a] <= s.log[b]))
 
     @invariant(source="a textbook")
-    def granted_before(s):
+    def granted_before(s) -> Bool:
         """The log has only tokens that were granted."""
         return forall(s.Time, lambda a: implies(a < s.end, s.log[a] <= s.granted))
 
@@ -137,22 +139,22 @@ class Fence(Protocol):
 class Promises(Protocol):
     """The first phase of Paxos: acceptors promise not to take part in smaller ballots."""
 
-    Acceptor = Sort()
-    Ballot = Nat()
+    Acceptor: TypeAlias = Sort
+    Ballot: TypeAlias = Nat
 
-    begun: Set[Ballot] = False
-    promised: Map[Acceptor, Ballot] = 0
-    answer: Map[Acceptor, Ballot, Bool] = False
-    led: Set[Ballot] = False
+    begun: Set[Ballot] = everywhere(False)
+    promised: Map[Acceptor, Ballot] = everywhere(0)
+    answer: Map[Acceptor, Ballot, Bool] = everywhere(False)
+    led: Set[Ballot] = everywhere(False)
 
     @action
-    def begin(s, ballot: Ballot):
+    def begin(s, ballot: Ballot) -> None:
         """A proposer asks all acceptors for a promise."""
         require(ballot > 0)
         s.begun[ballot] = True
 
     @action
-    def promise(s, acceptor: Acceptor, ballot: Ballot):
+    def promise(s, acceptor: Acceptor, ballot: Ballot) -> None:
         """An acceptor promises, if it did not promise a later ballot."""
         require(s.begun[ballot])
         require(ballot > s.promised[acceptor])
@@ -160,13 +162,13 @@ class Promises(Protocol):
         s.answer[acceptor, ballot] = True
 
     @action
-    def lead(s, ballot: Ballot):
+    def lead(s, ballot: Ballot) -> None:
         """All acceptors have answered: the second phase may begin (a quorum of all, to keep it small)."""
         require(forall(s.Acceptor, lambda a: s.answer[a, ballot]))
         s.led[ballot] = True
 
     @invariant(source="Lamport, Paxos made simple, P2c")
-    def a_leader_is_promised(s):
+    def a_leader_is_promised(s) -> Bool:
         """No acceptor of a leader's quorum is still free to answer a smaller ballot."""
         return forall(s.Ballot, s.Acceptor, lambda b, a: implies(s.led[b], s.promised[a] >= b))
 
@@ -174,43 +176,43 @@ class Promises(Protocol):
 class LockServer(Protocol):
     """A server gives a lock by a message, and gets it back by one."""
 
-    Client = Sort()
+    Client: TypeAlias = Sort
 
     free: Bool = True
-    granted: Set[Client] = False
-    holds: Set[Client] = False
-    returned: Set[Client] = False
+    granted: Set[Client] = everywhere(False)
+    holds: Set[Client] = everywhere(False)
+    returned: Set[Client] = everywhere(False)
 
     @action
-    def grant(s, client: Client):
+    def grant(s, client: Client) -> None:
         """The server sends the lock."""
         require(s.free)
         s.free = False
         s.granted[client] = True
 
     @action
-    def take(s, client: Client):
+    def take(s, client: Client) -> None:
         """A client receives it."""
         require(s.granted[client])
         s.granted[client] = False
         s.holds[client] = True
 
     @action
-    def give_back(s, client: Client):
+    def give_back(s, client: Client) -> None:
         """A client sends it back."""
         require(s.holds[client])
         s.holds[client] = False
         s.returned[client] = True
 
     @action
-    def receive(s, client: Client):
+    def receive(s, client: Client) -> None:
         """The server has it again."""
         require(s.returned[client])
         s.returned[client] = False
         s.free = True
 
     @invariant(source="a textbook")
-    def one_holder(s):
+    def one_holder(s) -> Bool:
         """Two clients never hold the lock."""
         return forall(s.Client, s.Client, lambda a, b: implies(s.holds[a] & s.holds[b], a == b))
 
@@ -218,36 +220,36 @@ class LockServer(Protocol):
 class Shards(Protocol):
     """Each key has one owner, and moves by a message."""
 
-    Node = Sort()
-    Key = Sort()
+    Node: TypeAlias = Sort
+    Key: TypeAlias = Sort
 
-    owns: Map[Node, Key, Bool] = False
-    moving: Map[Key, Node, Bool] = False
-    placed: Set[Key] = False
+    owns: Map[Node, Key, Bool] = everywhere(False)
+    moving: Map[Key, Node, Bool] = everywhere(False)
+    placed: Set[Key] = everywhere(False)
 
     @action
-    def place(s, key: Key, node: Node):
+    def place(s, key: Key, node: Node) -> None:
         """A new key gets an owner."""
         require(~s.placed[key])
         s.placed[key] = True
         s.owns[node, key] = True
 
     @action
-    def send(s, key: Key, node: Node, other: Node):
+    def send(s, key: Key, node: Node, other: Node) -> None:
         """An owner sends a key away."""
         require(s.owns[node, key])
         s.owns[node, key] = False
         s.moving[key, other] = True
 
     @action
-    def receive(s, key: Key, node: Node):
+    def receive(s, key: Key, node: Node) -> None:
         """The key arrives."""
         require(s.moving[key, node])
         s.moving[key, node] = False
         s.owns[node, key] = True
 
     @invariant(source="a textbook")
-    def one_owner(s):
+    def one_owner(s) -> Bool:
         """A key never has two owners."""
         return forall(s.Key, s.Node, s.Node, lambda k, a, b: implies(s.owns[a, k] & s.owns[b, k], a == b))
 
@@ -255,17 +257,17 @@ class Shards(Protocol):
 class Coherence(Protocol):
     """The caches of several processors: modified, shared, invalid, with messages from the directory."""
 
-    Cpu = Sort()
-    Line = Enum("invalid", "shared", "modified")
-    Entry = Enum("nobody", "readers", "writer")
+    Cpu: TypeAlias = Sort
+    Line: TypeAlias = Enum["invalid", "shared", "modified"]
+    Entry: TypeAlias = Enum["nobody", "readers", "writer"]
 
-    line: Map[Cpu, Line] = "invalid"
+    line: Map[Cpu, Line] = everywhere("invalid")
     entry: Entry = "nobody"
-    sharer: Set[Cpu] = False
-    invalidate: Set[Cpu] = False
+    sharer: Set[Cpu] = everywhere(False)
+    invalidate: Set[Cpu] = everywhere(False)
 
     @action
-    def read(s, cpu: Cpu):
+    def read(s, cpu: Cpu) -> None:
         """The directory lets a processor read."""
         require(s.entry != "writer")
         require(~s.invalidate[cpu])
@@ -274,13 +276,13 @@ class Coherence(Protocol):
         s.line[cpu] = "shared"
 
     @action
-    def ask(s, cpu: Cpu):
+    def ask(s, cpu: Cpu) -> None:
         """The directory asks a sharer to drop its copy."""
         require(s.sharer[cpu])
         s.invalidate[cpu] = True
 
     @action
-    def drop(s, cpu: Cpu):
+    def drop(s, cpu: Cpu) -> None:
         """A processor drops its copy, and says so."""
         require(s.invalidate[cpu])
         s.line[cpu] = "invalid"
@@ -288,7 +290,7 @@ class Coherence(Protocol):
         s.sharer[cpu] = False
 
     @action
-    def write(s, cpu: Cpu):
+    def write(s, cpu: Cpu) -> None:
         """Nobody has a copy: a processor may write."""
         require(forall(s.Cpu, lambda c: ~s.sharer[c]))
         s.entry = "writer"
@@ -296,7 +298,7 @@ class Coherence(Protocol):
         s.line[cpu] = "modified"
 
     @invariant(source="a textbook")
-    def one_writer(s):
+    def one_writer(s) -> Bool:
         """While one processor writes no other one has a copy."""
         return forall(
             s.Cpu, s.Cpu, lambda a, b: implies((s.line[a] == "modified") & (a != b), s.line[b] == "invalid")
@@ -306,31 +308,31 @@ class Coherence(Protocol):
 class Holders(Protocol):
     """Fencing tokens again; the lock service knows whose each token is, and the store who wrote last."""
 
-    Node = Sort()
-    Token = Nat()
+    Node: TypeAlias = Sort
+    Token: TypeAlias = Nat
 
     granted: Token = 0
     holder: Map[Token, Node] = anything
-    token: Map[Node, Token] = 0
+    token: Map[Node, Token] = everywhere(0)
     highest: Token = 0
     writer: Node = anything
 
     @action
-    def grant(s, node: Node):
+    def grant(s, node: Node) -> None:
         """The lease goes to a node, with the next token."""
         s.granted = s.granted + 1
         s.holder[s.granted] = node
         s.token[node] = s.granted
 
     @action
-    def deliver(s, node: Node):
+    def deliver(s, node: Node) -> None:
         """A write arrives, with a token that is not old."""
         require((s.token[node] > 0) & (s.token[node] >= s.highest))
         s.highest = s.token[node]
         s.writer = node
 
     @invariant(source="a textbook")
-    def written_by_its_holder(s):
+    def written_by_its_holder(s) -> Bool:
         """The last writer is the node to which the newest token in the store was given."""
         return implies(s.highest > 0, s.holder[s.highest] == s.writer)
 
@@ -338,19 +340,19 @@ class Holders(Protocol):
 class Voting(Protocol):
     """Acceptors vote in ballots; any two quorums have somebody in common."""
 
-    Acceptor = Sort()
-    Quorum = Sort()
-    Value = Sort()
-    Ballot = Nat()
+    Acceptor: TypeAlias = Sort
+    Quorum: TypeAlias = Sort
+    Value: TypeAlias = Sort
+    Ballot: TypeAlias = Nat
 
     member: Map[Quorum, Acceptor, Bool] = constant()
 
-    votes: Map[Acceptor, Ballot, Value, Bool] = False
-    closed: Map[Acceptor, Ballot] = 0
+    votes: Map[Acceptor, Ballot, Value, Bool] = everywhere(False)
+    closed: Map[Acceptor, Ballot] = everywhere(0)
     """Below this ballot the acceptor votes no more."""
 
     @assumption()
-    def quorums_meet(s):
+    def quorums_meet(s) -> Bool:
         """Any two quorums have a member in common."""
         return forall(
             s.Quorum,
@@ -358,11 +360,11 @@ class Voting(Protocol):
             lambda p, q: exists(s.Acceptor, lambda a: s.member[p, a] & s.member[q, a]),
         )
 
-    def did_not_vote(s, a, b):
+    def did_not_vote(s, a: Acceptor, b: Ballot) -> Bool:
         """The acceptor has not voted in the ballot."""
         return forall(s.Value, lambda v: ~s.votes[a, b, v])
 
-    def safe_at(s, b, v):
+    def safe_at(s, b: Ballot, v: Value) -> Bool:
         """No other value was or will be chosen below the ballot."""
         return forall(
             s.Ballot,
@@ -382,13 +384,13 @@ class Voting(Protocol):
         )
 
     @action
-    def close(s, a: Acceptor, b: Ballot):
+    def close(s, a: Acceptor, b: Ballot) -> None:
         """Vote no more below a ballot."""
         require(b > s.closed[a])
         s.closed[a] = b
 
     @action
-    def vote(s, a: Acceptor, b: Ballot, v: Value):
+    def vote(s, a: Acceptor, b: Ballot, v: Value) -> None:
         """Vote for a value that is safe, and for which nobody has voted otherwise."""
         require((s.closed[a] <= b) & s.did_not_vote(a, b))
         require(forall(s.Acceptor, s.Value, lambda c, w: implies(s.votes[c, b, w], w == v)))
@@ -396,14 +398,14 @@ class Voting(Protocol):
         s.votes[a, b, v] = True
         s.closed[a] = b
 
-    def chosen_in(s, b, v):
+    def chosen_in(s, b: Ballot, v: Value) -> Bool:
         """A quorum has voted for the value in the ballot."""
         return exists(
             s.Quorum, lambda q: forall(s.Acceptor, lambda a: implies(s.member[q, a], s.votes[a, b, v]))
         )
 
     @invariant()
-    def one_value(s):
+    def one_value(s) -> Bool:
         """Two values are chosen in no two ballots."""
         return forall(
             s.Ballot,
@@ -414,14 +416,14 @@ class Voting(Protocol):
         )
 
     @lemma()
-    def votes_are_safe(s):
+    def votes_are_safe(s) -> Bool:
         """Whatever was voted for was safe, and still is."""
         return forall(
             s.Acceptor, s.Ballot, s.Value, lambda a, b, v: implies(s.votes[a, b, v], s.safe_at(b, v))
         )
 
     @lemma()
-    def one_value_a_ballot(s):
+    def one_value_a_ballot(s) -> Bool:
         """In one ballot all vote for the same."""
         return forall(
             s.Acceptor,

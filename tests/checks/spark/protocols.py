@@ -7,8 +7,11 @@ from tidemark.spec.language import (
     Map,
     Nat,
     Protocol,
+    Self,
     Sort,
+    TypeAlias,
     action,
+    everywhere,
     exists,
     forall,
     invariant,
@@ -21,24 +24,24 @@ from tidemark.spec.language import (
 class Grid(Protocol):
     """A token on a grid that goes up and right, with a jump; every answer is known by hand."""
 
-    Place = Nat()
+    Place: TypeAlias = Nat
     x: Place = 0
     y: Place = 0
     jumped: Bool = False
 
     @action
-    def right(s):
+    def right(s) -> None:
         """One to the right; leaves every bound in the end."""
         s.x = s.x + 1
 
     @action
-    def up(s):
+    def up(s) -> None:
         """One up."""
         require(s.y < 5)
         s.y = s.y + 1
 
     @action
-    def jump(s):
+    def jump(s) -> None:
         """Back to the left border, once."""
         require(s.x >= 3)
         require(~s.jumped)
@@ -46,38 +49,38 @@ class Grid(Protocol):
         s.jumped = True
 
     @action
-    def never(s):
+    def never(s) -> None:
         """Never enabled."""
         require(s.y > 5)
         s.y = 0
 
     @invariant()
-    def low(s):
+    def low(s) -> Bool:
         """The token stays low."""
         return s.y <= 5
 
     @invariant()
-    def not_far(s):
+    def not_far(s) -> Bool:
         """The token never gets to (2, 3): false at depth 5."""
         return (s.x != 2) | (s.y != 3)
 
     @transition_invariant()
-    def never_left(before, after):
+    def never_left(before, after: Self) -> Bool:
         """The token never goes left: false first from depth 3, by the jump."""
         return before.x <= after.x
 
     @transition_invariant()
-    def never_down(before, after):
+    def never_down(before, after: Self) -> Bool:
         """The token never goes down."""
         return before.y <= after.y
 
     @reachable(after="jump")
-    def jumps_from_the_top(before, after):
+    def jumps_from_the_top(before, after: Self) -> Bool:
         """A jump from the top row."""
         return before.y == 5
 
     @reachable(after="up")
-    def climbs_above(before, after):
+    def climbs_above(before, after: Self) -> Bool:
         """A climb above the top row: impossible."""
         return after.y > 5
 
@@ -87,29 +90,29 @@ class Lamps(Protocol):
     lamps.
     """
 
-    Lamp = Sort()
-    Colour = Nat()
-    lit: Map[Lamp, Bool] = False
-    colour: Map[Lamp, Colour] = 0
+    Lamp: TypeAlias = Sort
+    Colour: TypeAlias = Nat
+    lit: Map[Lamp, Bool] = everywhere(False)
+    colour: Map[Lamp, Colour] = everywhere(0)
 
     @action
-    def switch(s, a: Lamp):
+    def switch(s, a: Lamp) -> None:
         """Switch a lamp on or off."""
         s.lit[a] = ~s.lit[a]
 
     @action
-    def paint(s, a: Lamp):
+    def paint(s, a: Lamp) -> None:
         """Paint a lamp that is lit, once."""
         require(s.lit[a])
         require(s.colour[a] == 0)
         s.colour[a] = 200
 
     @invariant()
-    def painted_or_not(s):
+    def painted_or_not(s) -> Bool:
         """A colour is one of two."""
         return forall(s.Lamp, lambda a: (s.colour[a] == 0) | (s.colour[a] == 200))
 
     @invariant()
-    def one_is_dark(s):
+    def one_is_dark(s) -> Bool:
         """Some lamp is dark or without paint: false when all are lit and painted."""
         return exists(s.Lamp, lambda a: (~s.lit[a]) | (s.colour[a] == 0))

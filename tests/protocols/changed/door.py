@@ -4,6 +4,8 @@ from tidemark.spec.language import (
     Bool,
     Nat,
     Protocol,
+    Self,
+    TypeAlias,
     action,
     invariant,
     leads_to,
@@ -17,51 +19,51 @@ from tidemark.spec.language import (
 class Door(Protocol):
     """A door that counts."""
 
-    Count = Nat()
+    Count: TypeAlias = Nat
     open: Bool = False
     count: Count = 0
 
     @action
-    def pull(s):
+    def pull(s) -> None:
         """Open it."""
         require(~s.open)
         s.open = True
         s.count = s.count + 1
 
     @action
-    def push(s):
+    def push(s) -> None:
         """Close it."""
         require(s.open)
         s.open = False
 
     @action
-    def reset(s):
+    def reset(s) -> None:
         """Begin again."""
         require(s.count == 3)
         s.count = 0
 
     @invariant()
-    def few(s):
+    def few(s) -> Bool:
         """It is not opened often."""
         return s.count <= 9
 
     @lemma()
-    def opened_at_first(s):
+    def opened_at_first(s) -> Bool:
         """Whoever finds it open has opened it."""
         return ~s.open | (s.count >= 1)
 
     @transition_invariant()
-    def one_by_one(before, after):
+    def one_by_one(before, after: Self) -> Bool:
         """It counts by one."""
         return after.count <= before.count + 1
 
     @reachable(after="push")
-    def closed_again(before, after):
+    def closed_again(before, after: Self) -> Bool:
         """It was closed."""
         return after.count == 1
 
     @leads_to()
-    def is_closed(s):
+    def is_closed(s) -> tuple[Bool, Bool]:
         """It does not stay open."""
         return s.open, ~s.open
 

@@ -8,11 +8,13 @@ from tidemark.spec.language import (
     Protocol,
     Set,
     Sort,
+    TypeAlias,
     action,
     all_of,
     anything,
     constant,
     each,
+    everywhere,
     exists,
     forall,
     implies,
@@ -29,8 +31,8 @@ class AlternatingBit(Protocol):
     A queue is a map from its places and a length; places beyond the length hold what they held at first.
     """
 
-    Slot = Nat()
-    Value = Nat()
+    Slot: TypeAlias = Nat
+    Value: TypeAlias = Nat
 
     sent: Value = anything
     sent_bit: Bool = anything
@@ -39,36 +41,36 @@ class AlternatingBit(Protocol):
     received_bit: Bool = anything
 
     messages: Slot = 0
-    message: Map[Slot, Value] = 0
-    message_bit: Map[Slot, Bool] = False
+    message: Map[Slot, Value] = everywhere(0)
+    message_bit: Map[Slot, Bool] = everywhere(False)
     answers: Slot = 0
-    answer: Map[Slot, Bool] = False
+    answer: Map[Slot, Bool] = everywhere(False)
 
     @initially
-    def nothing_is_under_way(s):
+    def nothing_is_under_way(s) -> Bool:
         return (s.sent_bit == s.confirmed_bit) & (s.sent_bit == s.received_bit)
 
-    def send(s):
+    def send(s) -> None:
         """Put the present value and bit into the queue."""
         s.message[s.messages] = s.sent
         s.message_bit[s.messages] = s.sent_bit
         s.messages = s.messages + 1
 
-    def take_message(s, i):
+    def take_message(s, i: Slot) -> None:
         """Take a message out of the queue."""
         require(i < s.messages)
         s.message = each(s.Slot, lambda j: s.message[ite(j < i, j, j + 1)])
         s.message_bit = each(s.Slot, lambda j: s.message_bit[ite(j < i, j, j + 1)])
         s.messages = s.messages - 1
 
-    def take_answer(s, i):
+    def take_answer(s, i: Slot) -> None:
         """Take an answer out of the queue."""
         require(i < s.answers)
         s.answer = each(s.Slot, lambda j: s.answer[ite(j < i, j, j + 1)])
         s.answers = s.answers - 1
 
     @action
-    def send_new(s, v: Value):
+    def send_new(s, v: Value) -> None:
         """The value before was confirmed: send another one."""
         require(s.confirmed_bit == s.sent_bit)
         s.sent = v
@@ -76,42 +78,42 @@ class AlternatingBit(Protocol):
         s.send()
 
     @action(fairness="weak")
-    def send_again(s):
+    def send_again(s) -> None:
         """Repeat what is not confirmed."""
         require(s.confirmed_bit != s.sent_bit)
         s.send()
 
     @action(fairness="strong")
-    def receive(s):
+    def receive(s) -> None:
         """Take the first message."""
         s.received = s.message[0]
         s.received_bit = s.message_bit[0]
         s.take_message(0)
 
     @action(fairness="weak")
-    def answer_with_bit(s):
+    def answer_with_bit(s) -> None:
         """Answer with the bit received last, again and again."""
         s.answer[s.answers] = s.received_bit
         s.answers = s.answers + 1
 
     @action(fairness="strong")
-    def receive_answer(s):
+    def receive_answer(s) -> None:
         """Take the first answer."""
         s.confirmed_bit = s.answer[0]
         s.take_answer(0)
 
     @action
-    def lose_message(s, i: Slot):
+    def lose_message(s, i: Slot) -> None:
         """A message is lost."""
         s.take_message(i)
 
     @action
-    def lose_answer(s, i: Slot):
+    def lose_answer(s, i: Slot) -> None:
         """An answer is lost."""
         s.take_answer(i)
 
     @invariant()
-    def confirmed_is_received(s):
+    def confirmed_is_received(s) -> Bool:
         """What is confirmed has been received."""
         return implies(s.sent_bit == s.confirmed_bit, s.sent_bit == s.received_bit) & implies(
             s.sent_bit == s.received_bit, (s.sent == s.received) | (s.sent_bit == s.confirmed_bit)
@@ -121,45 +123,45 @@ class AlternatingBit(Protocol):
 class InnerFifo(Protocol):
     """A buffer takes values from one channel and gives them to another; each channel is a handshake."""
 
-    Slot = Nat()
-    Value = Nat()
-    Side = Enum("inner", "outer")
+    Slot: TypeAlias = Nat
+    Value: TypeAlias = Nat
+    Side: TypeAlias = Enum["inner", "outer"]
 
     value: Map[Side, Value] = anything
     ready: Map[Side, Bool] = anything
     acknowledged: Map[Side, Bool] = anything
     length: Slot = 0
-    queue: Map[Slot, Value] = 0
+    queue: Map[Slot, Value] = everywhere(0)
 
     @initially
-    def nothing_is_under_way(s):
+    def nothing_is_under_way(s) -> Bool:
         return forall(s.Side, lambda side: s.ready[side] == s.acknowledged[side])
 
-    def put(s, side, v):
+    def put(s, side: Side, v: Value) -> None:
         """Put a value on a channel."""
         require(s.ready[side] == s.acknowledged[side])
         s.value[side] = v
         s.ready[side] = ~s.ready[side]
 
-    def take(s, side):
+    def take(s, side: Side) -> None:
         """Acknowledge the value of a channel."""
         require(s.ready[side] != s.acknowledged[side])
         s.acknowledged[side] = ~s.acknowledged[side]
 
     @action
-    def send(s, v: Value):
+    def send(s, v: Value) -> None:
         """The sender puts a value on the inner channel."""
         s.put("inner", v)
 
     @action
-    def enqueue(s):
+    def enqueue(s) -> None:
         """The buffer takes it."""
         s.take("inner")
         s.queue[s.length] = s.value["inner"]
         s.length = s.length + 1
 
     @action
-    def dequeue(s):
+    def dequeue(s) -> None:
         """The buffer puts its first value on the outer channel."""
         require(s.length > 0)
         s.put("outer", s.queue[0])
@@ -167,12 +169,12 @@ class InnerFifo(Protocol):
         s.length = s.length - 1
 
     @action
-    def receive(s):
+    def receive(s) -> None:
         """The receiver takes it."""
         s.take("outer")
 
     @invariant()
-    def beyond_the_end_is_nothing(s):
+    def beyond_the_end_is_nothing(s) -> Bool:
         """Places beyond the length hold what they held at first."""
         return forall(s.Slot, lambda i: implies(i >= s.length, s.queue[i] == 0))
 
@@ -183,47 +185,47 @@ class Paxos(Protocol):
     Ballot 0 is none, and its value is nothing.
     """
 
-    Acceptor = Sort()
-    Quorum = Sort()
-    Ballot = Nat()
-    Value = Enum("nothing", "one", "two")
+    Acceptor: TypeAlias = Sort
+    Quorum: TypeAlias = Sort
+    Ballot: TypeAlias = Nat
+    Value: TypeAlias = Enum["nothing", "one", "two"]
 
     member: Map[Quorum, Acceptor, Bool] = constant()
 
-    promised: Map[Acceptor, Ballot] = 0
-    voted: Map[Acceptor, Ballot] = 0
-    vote: Map[Acceptor, Value] = "nothing"
+    promised: Map[Acceptor, Ballot] = everywhere(0)
+    voted: Map[Acceptor, Ballot] = everywhere(0)
+    vote: Map[Acceptor, Value] = everywhere("nothing")
 
-    begun: Set[Ballot] = False
-    promises: Map[Acceptor, Ballot, Ballot, Value, Bool] = False
+    begun: Set[Ballot] = everywhere(False)
+    promises: Map[Acceptor, Ballot, Ballot, Value, Bool] = everywhere(False)
     """Who has promised which ballot, and in which ballot he had voted for what."""
-    proposals: Map[Ballot, Value, Bool] = False
-    votes: Map[Acceptor, Ballot, Value, Bool] = False
+    proposals: Map[Ballot, Value, Bool] = everywhere(False)
+    votes: Map[Acceptor, Ballot, Value, Bool] = everywhere(False)
 
     @action
-    def begin(s, b: Ballot):
+    def begin(s, b: Ballot) -> None:
         """Ask for promises."""
         require(b > 0)
         s.begun[b] = True
 
     @action
-    def promise(s, a: Acceptor, b: Ballot):
+    def promise(s, a: Acceptor, b: Ballot) -> None:
         """Promise to take no part in earlier ballots, and report one's last vote."""
         require(s.begun[b] & (b > s.promised[a]))
         s.promised[a] = b
         s.promises[a, b, s.voted[a], s.vote[a]] = True
 
-    def has_promised(s, a, b):
+    def has_promised(s, a: Acceptor, b: Ballot) -> Bool:
         """The acceptor has promised the ballot."""
         return exists(s.Ballot, s.Value, lambda earlier, v: s.promises[a, b, earlier, v])
 
-    def has_reported(s, q, b, earlier):
+    def has_reported(s, q: Quorum, b: Ballot, earlier: Ballot) -> Bool:
         """Somebody in the quorum has reported a vote in this ballot."""
         return (earlier > 0) & exists(
             s.Acceptor, s.Value, lambda a, v: s.member[q, a] & s.promises[a, b, earlier, v]
         )
 
-    def may_propose(s, q, b, v):
+    def may_propose(s, q: Quorum, b: Ballot, v: Value) -> Bool:
         """Nothing was proposed yet, and a quorum has promised."""
         return all_of(
             (b > 0) & (v != "nothing"),
@@ -232,14 +234,14 @@ class Paxos(Protocol):
         )
 
     @action
-    def propose_any(s, b: Ballot, v: Value, q: Quorum):
+    def propose_any(s, b: Ballot, v: Value, q: Quorum) -> None:
         """Propose any value if nobody in a quorum has voted."""
         require(s.may_propose(q, b, v))
         require(~exists(s.Ballot, lambda earlier: s.has_reported(q, b, earlier)))
         s.proposals[b, v] = True
 
     @action
-    def propose_latest(s, b: Ballot, q: Quorum, a: Acceptor, v: Value, latest: Ballot):
+    def propose_latest(s, b: Ballot, q: Quorum, a: Acceptor, v: Value, latest: Ballot) -> None:
         """Propose the value of the latest vote that somebody in a quorum has reported."""
         require(s.may_propose(q, b, v))
         require(s.member[q, a] & s.promises[a, b, latest, v])
@@ -247,7 +249,7 @@ class Paxos(Protocol):
         s.proposals[b, v] = True
 
     @action
-    def accept(s, a: Acceptor, b: Ballot, v: Value):
+    def accept(s, a: Acceptor, b: Ballot, v: Value) -> None:
         """Vote for a proposal, unless a later ballot was promised."""
         require(s.proposals[b, v] & (b >= s.promised[a]))
         s.promised[a] = b
@@ -255,7 +257,7 @@ class Paxos(Protocol):
         s.vote[a] = v
         s.votes[a, b, v] = True
 
-    def chosen(s, v):
+    def chosen(s, v: Value) -> Bool:
         """A quorum has voted for the value in one ballot."""
         return exists(
             s.Quorum,
@@ -264,6 +266,6 @@ class Paxos(Protocol):
         )
 
     @invariant()
-    def one_value(s):
+    def one_value(s) -> Bool:
         """At most one value is chosen."""
         return ~(s.chosen("one") & s.chosen("two"))

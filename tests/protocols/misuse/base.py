@@ -15,8 +15,10 @@ from tidemark.spec.language import (
     Nat,
     Protocol,
     Sort,
+    TypeAlias,
     action,
     constant,
+    everywhere,
     option,
     require,
 )
@@ -61,23 +63,23 @@ def trace(function, made_by):
 class Base(Protocol):
     """What the cases start from."""
 
-    Node = Sort()
-    Place = Nat()
-    Ticks = Nat()
-    Depth = Int()
-    Phase = Enum("growing", "sealed", "flushed")
+    Node: TypeAlias = Sort
+    Place: TypeAlias = Nat
+    Ticks: TypeAlias = Nat
+    Depth: TypeAlias = Int
+    Phase: TypeAlias = Enum["growing", "sealed", "flushed"]
 
     STRICT: Bool = option(True)
     log: Map[Place, Node] = constant()
-    phase: Map[Node, Phase] = "growing"
+    phase: Map[Node, Phase] = everywhere("growing")
     place: Place = 0
     ticks: Ticks = 0
     depth: Depth = 0
     done: Bool = False
-    seen: Map[Place, Bool] = False
+    seen: Map[Place, Bool] = everywhere(False)
 
     @action
-    def step(s, node: Node):
+    def step(s, node: Node) -> None:
         """One step."""
         require(s.place < 3)
         s.place = s.place + 1
