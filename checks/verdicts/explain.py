@@ -94,7 +94,7 @@ def _takes_a_name() -> str:
     ours = {"z3", *(name.replace("-", "_") for names in extras().values() for name in names)}
     ours |= sys.stdlib_module_names
     for name in sorted(ours & sys.modules.keys()):
-        file = getattr(sys.modules[name], "__file__", None)
-        if file and Path(file).parent == Path.cwd():
-            return file
+        file = Path(getattr(sys.modules[name], "__file__", None) or "/")
+        if file.parent == Path.cwd():
+            return str(file)
     return ""

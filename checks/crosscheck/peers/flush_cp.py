@@ -257,7 +257,7 @@ class FlushCp(Protocol):
     def nothing_lost(s) -> Bool:
         """Every consumed row is buffered, in flight or durable."""
 
-        def kept(row):
+        def kept(row: int) -> Bool:
             g = s.segment_of[row]
             buffered = (s.buffered[g] != 0) & (s.buffered[g] <= row)
             in_flight = (s.syncing[g] != 0) & (s.syncing[g] <= row) & (row <= s.syncing_to[g])

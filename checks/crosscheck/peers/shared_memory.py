@@ -1,5 +1,8 @@
 """Programs over shared memory whose numbers of Mazurkiewicz traces are published."""
 
+from collections.abc import Callable, Coroutine
+from typing import Any
+
 from tidemark.models.simulation import Cell, Process, Program, World
 
 
@@ -47,7 +50,7 @@ class SharedMemory(Program):
         """Process i swaps i-1 for i."""
         x = self.cell(world, "x")
 
-        def swap(number: int):
+        def swap(number: int) -> Callable[[Process], Coroutine[Any, Any, None]]:
             async def main(process: Process) -> None:
                 self.seen[process.name] = await x.compare_and_swap(number - 1, number)
 
@@ -66,7 +69,7 @@ class SharedMemory(Program):
                 place -= 1
             self.seen["place"] = place
 
-        def copy(number: int):
+        def copy(number: int) -> Callable[[Process], Coroutine[Any, Any, None]]:
             async def main(_process: Process) -> None:
                 value = await array[number - 1].load()
                 await array[number].store(value + 1)
@@ -92,7 +95,7 @@ class SharedMemory(Program):
         """Each process puts four values into a hash table of 128 places; few of them collide."""
         table = [self.cell(world, f"t{place}") for place in range(128)]
 
-        def insert(number: int):
+        def insert(number: int) -> Callable[[Process], Coroutine[Any, Any, None]]:
             async def main(_process: Process) -> None:
                 for turn in range(1, 5):
                     value = turn * 11 + number

@@ -2,7 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.aliases import Aliases
-from tidemark.spec.language import each, exists, forall, ite, require
+from tidemark.spec.language import Bool, each, exists, forall, ite, require
 
 ONE = "aliases-one-collection"
 BOTH = "aliases-alias-or-collection"
@@ -20,7 +20,7 @@ class DropLeavesTheAlias(Aliases):
 class CreateLooksAtCollectionsOnly(Aliases):
     """A collection may have the name of an alias."""
 
-    def create(s, x):
+    def create(s, x: Aliases.Collection) -> None:
         require(~s.changing & ~s.made[x])
         require(forall(s.Collection, lambda y: ~(s.live[y] & (s.called[y] == s.called[x]))))
         s.made[x] = True
@@ -32,7 +32,7 @@ class CreateLooksAtCollectionsOnly(Aliases):
 class AliasLooksAtAliasesOnly(Aliases):
     """An alias may have the name of a collection."""
 
-    def create_alias(s, n, x):
+    def create_alias(s, n: Aliases.Name, x: Aliases.Collection) -> None:
         require(~s.changing & s.live[x])
         require(forall(s.Collection, lambda y: ~s.alias[n, y]))
         s.alias[n, x] = True
@@ -43,7 +43,7 @@ class AliasLooksAtAliasesOnly(Aliases):
 class OnlyTheCollectionIsForgotten(Aliases):
     """A change of an alias invalidates the entry of its collection; the alias's own stays."""
 
-    def invalidate(s, p, n):
+    def invalidate(s, p: Aliases.Proxy, n: Aliases.Name) -> None:
         keeps, moment, floor = s.keeps, s.moment, s.floor
         is_alias = exists(s.Collection, lambda x: s.keeps[p, n, x] & (s.called[x] != n))
         super().invalidate(p, n)
@@ -72,7 +72,7 @@ class CopiesUnderTheAlias(Aliases):
 class TakesWhatIsOneOlder(Aliases):
     """The comparison with the last invalidation is off by one."""
 
-    def is_taken(s, r, n):
+    def is_taken(s, r: Aliases.Request, n: Aliases.Name) -> Bool:
         return s.given[r] + 1 >= s.floor[s.at[r], n]
 
 
@@ -80,6 +80,6 @@ class TakesWhatIsOneOlder(Aliases):
 class WaitsForTheCollection(Aliases):
     """A request whose alias has named a collection that is gone waits for it."""
 
-    def miss(s, r, n):
+    def miss(s, r: Aliases.Request, n: Aliases.Name) -> None:
         require(~s.through[r])
         super().miss(r, n)

@@ -11,7 +11,7 @@ SMALL = "allocation-small"
 class TickPassesAStampedRow(Allocation):
     """A proxy is paused past its lease, and the tick does not wait for its row."""
 
-    def send_tick(s, upto):
+    def send_tick(s, upto: Allocation.Ts) -> None:
         require((upto > s.tick) & (upto <= s.issued))
         s.tick = upto
 
@@ -20,7 +20,7 @@ class TickPassesAStampedRow(Allocation):
 class EndsByTheClock(Allocation):
     """A segment ends when the time of the oracle has passed its grants, without a tick."""
 
-    def end(s, g):
+    def end(s, g: Allocation.Segment) -> None:
         require(s.up & (s.phase[g] == "sealed"))
         require(s.expiry[g] <= s.issued)
         s.phase[g] = "ended"
@@ -30,7 +30,7 @@ class EndsByTheClock(Allocation):
 class RaisesGrowingSegmentsOnly(Allocation):
     """A restarted coordinator forgets the grants of segments that are sealed already."""
 
-    def restart(s, now, span):
+    def restart(s, now: Allocation.Ts, span: Allocation.Ts) -> None:
         super().restart(now, span)
         expiry = s.expiry
         s.expiry = each(s.Segment, lambda g: ite(s.phase[g] == "growing", expiry[g], 0))
@@ -40,7 +40,7 @@ class RaisesGrowingSegmentsOnly(Allocation):
 class GrantsOfASealedSegment(Allocation):
     """A grant is given of any segment, also of one that has ended."""
 
-    def allocate(s, a, now):
+    def allocate(s, a: Allocation.Grant, now: Allocation.Ts) -> None:
         require(s.up & ~s.given[a])
         s.issued = maximum(s.issued, now)
         s.given[a] = True
@@ -52,7 +52,7 @@ class GrantsOfASealedSegment(Allocation):
 class EndsAtATickThatWasNotRead(Allocation):
     """The tick is in the log, and the data node has not read up to it."""
 
-    def end(s, g):
+    def end(s, g: Allocation.Segment) -> None:
         require(s.up & (s.phase[g] == "sealed"))
         require(s.expiry[g] <= s.tick)
         s.phase[g] = "ended"
@@ -62,7 +62,7 @@ class EndsAtATickThatWasNotRead(Allocation):
 class KeepsTheFirstExpiry(Allocation):
     """The expiry of a segment is that of its first grant."""
 
-    def allocate(s, a, now):
+    def allocate(s, a: Allocation.Grant, now: Allocation.Ts) -> None:
         known = s.expiry
         super().allocate(a, now)
         s.expiry = each(s.Segment, lambda g: ite(known[g] > 0, known[g], s.expiry[g]))

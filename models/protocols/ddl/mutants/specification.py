@@ -3,7 +3,7 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.ddl import Ddl
 from tidemark.spec.ddl.variants.live import TicksForever
-from tidemark.spec.language import Set, action, greatest, require
+from tidemark.spec.language import Set, action, everywhere, greatest, removed, require
 
 
 @mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
@@ -39,7 +39,7 @@ class ReaderUnlocked(Ddl):
 class LastFinished(Ddl):
     """The scheduler's minimum is the greatest finished timestamp, whatever is unfinished (hazard 53)."""
 
-    def front(s):
+    def front(s) -> Ddl.Ts:
         return greatest(s.Ts, s.is_finished, upto=s.issued, default=s.scheduler_min)
 
 
@@ -47,7 +47,7 @@ class LastFinished(Ddl):
 class NotedBeforeAppend(Ddl):
     """A job's timestamp is noted as done with as soon as there is one (hazard 53)."""
 
-    def stamp_job(s, j, ts):
+    def stamp_job(s, j: Ddl.Job, ts: Ddl.Ts) -> None:
         super().stamp_job(j, ts)
         s.last_ts = ts
 
@@ -56,7 +56,7 @@ class NotedBeforeAppend(Ddl):
 class OnlyScheduler(Ddl):
     """Background work is forgotten in the minimum (facts 4)."""
 
-    def lesser(s):
+    def lesser(s) -> Ddl.Ts:
         return s.scheduler_min
 
 
@@ -64,7 +64,7 @@ class OnlyScheduler(Ddl):
 class OnlyBackground(Ddl):
     """The scheduler is forgotten in the minimum (facts 4)."""
 
-    def lesser(s):
+    def lesser(s) -> Ddl.Ts:
         return s.background
 
 
@@ -79,10 +79,10 @@ class OutcomeUnknown(Ddl):
 class TasksReport(Ddl):
     """A DDL task reports its own timestamp when it is over, beside the loop (B5)."""
 
-    told: Set[Ddl.Task] = False
+    told: Set[Ddl.Task] = everywhere(False)
 
     @action(source="B5")
-    def report_own(s, t: Ddl.Task):
+    def report_own(s, t: Ddl.Task) -> None:
         """The task tells the time tick its timestamp."""
         require((s.phase[t] == "finished") & ~s.told[t])
         s.told[t] = True
@@ -93,4 +93,4 @@ class TasksReport(Ddl):
 class NoDummies(TicksForever):
     """No dummy task comes again: the scheduler's minimum does not advance while there is no DDL (B11)."""
 
-    come_again = None
+    come_again = removed

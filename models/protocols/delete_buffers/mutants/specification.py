@@ -2,7 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.delete_buffers import DeleteBuffers
-from tidemark.spec.language import all_of, each, exists, forall, greatest, implies, require
+from tidemark.spec.language import Bool, all_of, each, exists, forall, greatest, implies, require
 
 TINY = "delete-buffers-tiny"
 FALSE_POSITIVE = "delete-buffers-false-positive"
@@ -16,7 +16,7 @@ TWO = "delete-buffers-two-segments"
 class BufferIsFreedAtTheSync(DeleteBuffers):
     """What was taken for a save leaves the memory at once: the checkpoint does not wait for the answer."""
 
-    def sync(s, g):
+    def sync(s, g: DeleteBuffers.Segment) -> None:
         super().sync(g)
         s.busy[g] = False
 
@@ -25,7 +25,7 @@ class BufferIsFreedAtTheSync(DeleteBuffers):
 class CheckpointByTheGreatestStart(DeleteBuffers):
     """Of several buffers the checkpoint takes the latest start, not the earliest."""
 
-    def earliest(s):
+    def earliest(s) -> DeleteBuffers.Position:
         return greatest(s.Position, s.holds_back, upto=s.consumed, default=s.consumed + 1) - 1
 
 
@@ -33,7 +33,7 @@ class CheckpointByTheGreatestStart(DeleteBuffers):
 class BuffersWithRowsAlone(DeleteBuffers):
     """A delete goes into buffers that have rows: a segment whose rows are written out has no buffer."""
 
-    def take_delete(s):
+    def take_delete(s) -> None:
         had = s.held
         super().take_delete()
         taken = s.held
@@ -48,7 +48,7 @@ class BuffersWithRowsAlone(DeleteBuffers):
 class FilterOfTheFilesAlone(DeleteBuffers):
     """The filter has the keys of the files, and not those of the rows in memory."""
 
-    def is_known(s, g, k):
+    def is_known(s, g: DeleteBuffers.Segment, k: DeleteBuffers.Key) -> Bool:
         has = exists(s.Position, lambda p: all_of(s.row_of(p, g), s.key[p] == k, s.stored[g, p]))
         return ~s.is_level[g] & (has | s.extra[g, k])
 
@@ -57,7 +57,7 @@ class FilterOfTheFilesAlone(DeleteBuffers):
 class ImportsHaveNoFilter(DeleteBuffers):
     """The filters of imported segments are not loaded."""
 
-    def is_known(s, g, k):
+    def is_known(s, g: DeleteBuffers.Segment, k: DeleteBuffers.Key) -> Bool:
         return ~s.imported[g] & super().is_known(g, k)
 
 
@@ -65,7 +65,7 @@ class ImportsHaveNoFilter(DeleteBuffers):
 class NoSyncWithoutRows(DeleteBuffers):
     """A buffer that has no row is not written out: the deletes of a flushed segment wait for ever."""
 
-    def sync(s, g):
+    def sync(s, g: DeleteBuffers.Segment) -> None:
         require(exists(s.Position, lambda p: s.held[g, p] & s.inserts[p]))
         super().sync(g)
 
@@ -74,7 +74,7 @@ class NoSyncWithoutRows(DeleteBuffers):
 class PositionOfTheAnswer(DeleteBuffers):
     """A save records the position of the moment when it ends, not of the moment when it was taken."""
 
-    def record(s, g):
+    def record(s, g: DeleteBuffers.Segment) -> None:
         s.upto[g] = s.consumed
         super().record(g)
 
@@ -83,7 +83,7 @@ class PositionOfTheAnswer(DeleteBuffers):
 class DropsWhatIsNotApplied(DeleteBuffers):
     """A level-zero segment is dropped as soon as it is recorded."""
 
-    def drop_level(s, z):
+    def drop_level(s, z: DeleteBuffers.Segment) -> None:
         require(s.is_level[z] & ~s.dropped[z] & exists(s.Position, lambda d: s.stored[z, d]))
         s.dropped[z] = True
 
@@ -98,7 +98,7 @@ class DropsBesideGrowingRows(DeleteBuffers):
     in memory is forgotten.
     """
 
-    def drop_level(s, z):
+    def drop_level(s, z: DeleteBuffers.Segment) -> None:
         require(s.is_level[z] & ~s.dropped[z] & exists(s.Position, lambda d: s.stored[z, d]))
         require(
             forall(
@@ -117,7 +117,7 @@ class DropsBesideGrowingRows(DeleteBuffers):
 class DropOfASegmentEmptiesAllBuffers(DeleteBuffers):
     """With a dropped segment the buffers of all segments are dropped."""
 
-    def drop_segment(s, g):
+    def drop_segment(s, g: DeleteBuffers.Segment) -> None:
         super().drop_segment(g)
         s.held = each(s.Segment, s.Position, lambda h, p: False)
 
@@ -126,7 +126,7 @@ class DropOfASegmentEmptiesAllBuffers(DeleteBuffers):
 class LoadsWithoutLevelZero(DeleteBuffers):
     """Every load reads the stream from the checkpoint on, also without level-zero segments."""
 
-    def delete_checkpoint(s):
+    def delete_checkpoint(s) -> DeleteBuffers.Position:
         return s.checkpoint
 
 
@@ -134,7 +134,7 @@ class LoadsWithoutLevelZero(DeleteBuffers):
 class DeletesGoByKeyAlone(DeleteBuffers):
     """A load leaves out rows that are newer than the delete."""
 
-    def is_found(s, r):
+    def is_found(s, r: DeleteBuffers.Position) -> Bool:
         g = s.segment_of[r]
         return s.stored[g, r] & forall(
             s.Position, lambda d: implies(s.stored[g, d] & s.deletes[d], s.key[r] != s.key[d])
@@ -145,6 +145,6 @@ class DeletesGoByKeyAlone(DeleteBuffers):
 class DeletesGoByTimestampAlone(DeleteBuffers):
     """A load leaves out older rows of other keys: a filter that is wrong does harm."""
 
-    def is_found(s, r):
+    def is_found(s, r: DeleteBuffers.Position) -> Bool:
         g = s.segment_of[r]
         return s.stored[g, r] & forall(s.Position, lambda d: implies(s.stored[g, d] & s.deletes[d], d < r))

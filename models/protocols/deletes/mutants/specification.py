@@ -3,6 +3,8 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.deletes import Deletes
 from tidemark.spec.language import (
+    Bool,
+    Set,
     all_of,
     each,
     forall,
@@ -22,7 +24,7 @@ KEYS = "deletes-two-keys"
 class CheckpointByTheGreatestStart(Deletes):
     """Of rows and deletes that are not recorded the checkpoint takes the latest start, not the earliest."""
 
-    def earliest(s):
+    def earliest(s) -> Deletes.Position:
         return greatest(s.Position, s.holds_back, upto=s.consumed, default=s.consumed + 1) - 1
 
 
@@ -30,7 +32,7 @@ class CheckpointByTheGreatestStart(Deletes):
 class BufferIsClearedBeforeTheSave(Deletes):
     """The deletes leave the memory when they are taken from the buffer."""
 
-    def sync_deletes(s, z):
+    def sync_deletes(s, z: Deletes.Level) -> None:
         require(s.buffer[z] == "open")
         s.buffer[z] = "none"
         s.sent[z] = True
@@ -40,7 +42,7 @@ class BufferIsClearedBeforeTheSave(Deletes):
 class LevelsAreWrittenAgain(Deletes):
     """A level-zero segment goes on growing when it has been recorded; a dropped one takes nothing more."""
 
-    def take_delete(s, z):
+    def take_delete(s, z: Deletes.Level) -> None:
         require(s.deletes[s.consumed + 1])
         require((s.buffer[z] == "open") | (s.buffer[z] == "none"))
         s.consumed = s.consumed + 1
@@ -52,7 +54,7 @@ class LevelsAreWrittenAgain(Deletes):
 class DropsWhatIsNotApplied(Deletes):
     """A level-zero segment is dropped when it has been applied to some segment."""
 
-    def drop(s, z):
+    def drop(s, z: Deletes.Level) -> None:
         require(s.level[z] == "live")
         require(~forall(s.Segment, lambda g: ~s.applied[z, g]))
         s.level[z] = "dropped"
@@ -62,7 +64,7 @@ class DropsWhatIsNotApplied(Deletes):
 class FilterIsNegated(Deletes):
     """A segment takes the deletes whose keys its filter does not know."""
 
-    def is_known(s, g, k):
+    def is_known(s, g: Deletes.Segment, k: Deletes.Key) -> Bool:
         return ~super().is_known(g, k)
 
 
@@ -70,7 +72,7 @@ class FilterIsNegated(Deletes):
 class DeleteCheckpointByTheLatestLevel(Deletes):
     """The delete checkpoint is the latest delete in a level-zero segment, not the start of the earliest."""
 
-    def delete_checkpoint(s):
+    def delete_checkpoint(s) -> Deletes.Position:
         return minimum(
             s.checkpoint,
             greatest(s.Position, s.is_live, upto=s.checkpoint, default=s.checkpoint),
@@ -81,7 +83,7 @@ class DeleteCheckpointByTheLatestLevel(Deletes):
 class StartOfTheStreamIsChosenLast(Deletes):
     """The start of the stream is the delete checkpoint of a later moment than that of the files."""
 
-    def begin_load(s, levels):
+    def begin_load(s, levels: Bool) -> None:
         read, shown = s.read, s.shown
         super().begin_load(levels)
         s.read = each(s.Segment, lambda g: read[g])
@@ -92,7 +94,7 @@ class StartOfTheStreamIsChosenLast(Deletes):
 class DeletesGoByKeyAlone(Deletes):
     """A delete removes newer rows too."""
 
-    def removes(s, d, r):
+    def removes(s, d: Deletes.Position, r: Deletes.Position) -> Bool:
         return all_of(s.inserts[r], s.deletes[d], s.key[r] == s.key[d])
 
 
@@ -100,7 +102,7 @@ class DeletesGoByKeyAlone(Deletes):
 class DeletesGoByTimestampAlone(Deletes):
     """A delete removes older rows of other keys too."""
 
-    def removes(s, d, r):
+    def removes(s, d: Deletes.Position, r: Deletes.Position) -> Bool:
         return all_of(s.inserts[r], s.deletes[d], r < d)
 
 
@@ -108,7 +110,7 @@ class DeletesGoByTimestampAlone(Deletes):
 class FoundByKeyAlone(Deletes):
     """A load leaves out newer rows too; compactions do not."""
 
-    def is_found(s, r):
+    def is_found(s, r: Deletes.Position) -> Bool:
         g = s.segment_of[r]
         return (s.row[r] == "stored") & forall(
             s.Position, lambda d: implies(s.delta[g, d], s.key[r] != s.key[d])
@@ -119,7 +121,7 @@ class FoundByKeyAlone(Deletes):
 class SecondApplicationRemovesNewerRows(Deletes):
     """A delete that is applied again has a new timestamp: it removes what was written in between."""
 
-    def apply(s, z, g):
+    def apply(s, z: Deletes.Level, g: Deletes.Segment) -> None:
         had = s.delta
         super().apply(z, g)
         s.row = each(
@@ -129,7 +131,13 @@ class SecondApplicationRemovesNewerRows(Deletes):
             ),
         )
 
-    def meets(s, had, z, g, r):
+    def meets(
+        s,
+        had: Set[Deletes.Segment, Deletes.Position],
+        z: Deletes.Level,
+        g: Deletes.Segment,
+        r: Deletes.Position,
+    ) -> Bool:
         """A delete of the row's key is applied, and was applied before."""
         return ~forall(
             s.Position,
@@ -141,7 +149,7 @@ class SecondApplicationRemovesNewerRows(Deletes):
 class RestartStoresTheDeleteCheckpoint(Deletes):
     """A node that starts stores where the earliest level-zero segment begins."""
 
-    def restart(s, value):
+    def restart(s, value: Deletes.Position) -> None:
         s.checkpoint = s.delete_checkpoint()
         super().restart(value)
 
@@ -150,6 +158,6 @@ class RestartStoresTheDeleteCheckpoint(Deletes):
 class SecondSaveIsNotAnswered(Deletes):
     """The coordinator does not answer a save of what it has recorded."""
 
-    def record(s, z):
+    def record(s, z: Deletes.Level) -> None:
         require(s.sent[z] & (s.level[z] == "unknown"))
         super().record(z)

@@ -3,7 +3,7 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.dispatch.variants.other_rules import FromTheBeginning
-from tidemark.spec.language import action, each, exists, forall, implies, require
+from tidemark.spec.language import Bool, action, each, exists, forall, implies, require
 
 
 @mutant(killer="dispatch.nothing_is_left_out", source="H50: no second check", instance="dispatch-small")
@@ -16,7 +16,7 @@ from tidemark.spec.language import action, each, exists, forall, implies, requir
 class MergeWithoutSecondCheck(Dispatch):
     """Both were at the same tick when the merge began; that they still are is not looked at."""
 
-    def is_level(s, t):
+    def is_level(s, t: Dispatch.Target) -> Bool:
         return s.deputy_at[t] + s.main_at >= 0
 
 
@@ -26,7 +26,7 @@ class MergeWithoutSecondCheck(Dispatch):
 class SplitFromTheEnd(Dispatch):
     """A target that is split off goes on behind the pack that it did not take."""
 
-    def position_of_a_split(s, t):
+    def position_of_a_split(s, t: Dispatch.Target) -> Dispatch.Ts:
         return s.main_at
 
 
@@ -34,7 +34,7 @@ class SplitFromTheEnd(Dispatch):
 class SkipsOnlyWhatEndsBelow(Dispatch):
     """A pack that ends at a target's position is sent."""
 
-    def is_sent(s, t, end):
+    def is_sent(s, t: Dispatch.Target, end: Dispatch.Ts) -> Bool:
         return end >= s.position[t]
 
 
@@ -42,7 +42,7 @@ class SkipsOnlyWhatEndsBelow(Dispatch):
 class SkipsNothing(Dispatch):
     """Every target of the main dispatcher gets every pack, whatever its position."""
 
-    def is_sent(s, t, end):
+    def is_sent(s, t: Dispatch.Target, end: Dispatch.Ts) -> Bool:
         return end > 0
 
 
@@ -50,7 +50,7 @@ class SkipsNothing(Dispatch):
 class BeginsAtTheGreatestPosition(Dispatch):
     """The main dispatcher begins at the greatest position of the targets that wait."""
 
-    def is_below_all_who_wait(s, at):
+    def is_below_all_who_wait(s, at: Dispatch.Ts) -> Bool:
         return exists(s.Target, lambda t: (s.where[t] == "waiting") & (s.position[t] == at)) & forall(
             s.Target, lambda t: implies(s.where[t] == "waiting", at >= s.position[t])
         )
@@ -70,7 +70,7 @@ class BeginsAtTheGreatestPosition(Dispatch):
 class NoTickWithoutMessages(Dispatch):
     """A target without messages in the pack gets nothing, no tick either."""
 
-    def read_main(s, end):
+    def read_main(s, end: Dispatch.Ts) -> None:
         super().read_main(end)
         s.owed = each(
             s.Target,
@@ -82,7 +82,7 @@ class NoTickWithoutMessages(Dispatch):
 class TakesWhatWasRead(Dispatch):
     """A pack is taken before all of it was read."""
 
-    def is_complete(s, start, end):
+    def is_complete(s, start: Dispatch.Ts, end: Dispatch.Ts) -> Bool:
         return start < end
 
 
@@ -94,7 +94,7 @@ class TakesWhatWasRead(Dispatch):
 class WaitsForSlowTargets(FromTheBeginning):
     """The main dispatcher waits for a target that takes nothing."""
 
-    def split(s, t):
+    def split(s, t: FromTheBeginning.Target) -> None:
         require(~s.slow[t])
         super().split(t)
 
@@ -104,7 +104,7 @@ class TheMainIsNotResumed(Dispatch):
     """A main dispatcher that was paused may stay so."""
 
     @action(source="hazard 50")
-    def resume_main(s):
+    def resume_main(s) -> None:
         """The main dispatcher goes on, if ever."""
         super().resume_main()
 
@@ -113,7 +113,7 @@ class TheMainIsNotResumed(Dispatch):
 class TheDeputyIsNotResumed(Dispatch):
     """A deputy that was paused and is not merged stays so."""
 
-    def merge(s, t):
+    def merge(s, t: Dispatch.Target) -> None:
         require(s.may_merge(t))
         super().merge(t)
 
@@ -126,7 +126,7 @@ class TheDeputyIsNotResumed(Dispatch):
 class TheMainStaysWithoutTargets(Dispatch):
     """A main dispatcher goes on when its last target is gone."""
 
-    def end_main(s):
+    def end_main(s) -> None:
         pass
 
 
@@ -134,7 +134,7 @@ class TheMainStaysWithoutTargets(Dispatch):
 class SendsToWhoIsFull(Dispatch):
     """The main dispatcher sends a target its part though the last one is not taken."""
 
-    def send_main(s, t):
+    def send_main(s, t: Dispatch.Target) -> None:
         require(s.owed[t])
         s.owed[t] = False
         s.deliver(t, s.main_from, s.main_at)
@@ -148,7 +148,7 @@ class SendsToWhoIsFull(Dispatch):
 class SplitsWhoeverIsOwed(Dispatch):
     """A target is split off before it was sent its part."""
 
-    def split(s, t):
+    def split(s, t: Dispatch.Target) -> None:
         require(s.owed[t] & exists(s.Target, lambda u: (u != t) & (s.where[u] == "main")))
         s.owed[t] = False
         s.where[t] = "waiting"

@@ -11,7 +11,7 @@ SMALL = "flowgraph-small"
 class SavesItsOwnPositionOnly(FlowGraph):
     """A save records the position of the flushed segment alone."""
 
-    def save(s, g):
+    def save(s, g: FlowGraph.Segment) -> None:
         known, saved = s.known, s.saved
         super().save(g)
         s.known = each(s.Segment, lambda h: known[h] | (h == g))
@@ -22,7 +22,7 @@ class SavesItsOwnPositionOnly(FlowGraph):
 class SeeksAnyPosition(FlowGraph):
     """Recovery seeks one of the saved positions, not the earliest."""
 
-    def recover(s, seek, now):
+    def recover(s, seek: FlowGraph.Position, now: FlowGraph.Position) -> None:
         require(~s.alive)
         require((seek == 0) | exists(s.Segment, lambda g: s.known[g] & (s.saved[g] == seek)))
         require(now >= s.reached)
@@ -38,7 +38,7 @@ class SeeksAnyPosition(FlowGraph):
 class SavesThePositionOfTheSave(FlowGraph):
     """The saved position is the last pack at the save, not at the begin of the upload."""
 
-    def save(s, g):
+    def save(s, g: FlowGraph.Segment) -> None:
         s.upto[g] = s.read
         super().save(g)
 
@@ -47,7 +47,7 @@ class SavesThePositionOfTheSave(FlowGraph):
 class DropsNothing(FlowGraph):
     """A recovered node drops nothing of what it reads again."""
 
-    def recover(s, seek, now):
+    def recover(s, seek: FlowGraph.Position, now: FlowGraph.Position) -> None:
         super().recover(seek, now)
         s.dropped = each(s.Segment, lambda g: 0)
 
@@ -56,7 +56,7 @@ class DropsNothing(FlowGraph):
 class SavesPositionsWithoutBinlogs(FlowGraph):
     """The positions are recorded, and the binlogs are not: not "together or not at all"."""
 
-    def save(s, g):
+    def save(s, g: FlowGraph.Segment) -> None:
         stored = s.stored
         super().save(g)
         s.stored = stored

@@ -6,7 +6,20 @@ which hazard (H) or bug (B) it represents, and on which of the manifest's instan
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.flush import Flush
-from tidemark.spec.language import Map, Set, action, each, exists, invariant, ite, least, maximum, require
+from tidemark.spec.language import (
+    Bool,
+    Map,
+    Set,
+    action,
+    each,
+    everywhere,
+    exists,
+    invariant,
+    ite,
+    least,
+    maximum,
+    require,
+)
 
 # ---- checkpoint and write buffer ----
 
@@ -26,7 +39,7 @@ class CheckpointIgnoresInFlight(Flush):
 class InFlightRemovedEarly(Flush):
     """The in-flight position is removed when the upload is done, before the coordinator has recorded it."""
 
-    def pins(s, p):
+    def pins(s, p: Flush.Position) -> Bool:
         segment = s.segment_of[p]
         waiting = exists(s.Position, lambda e: (e >= p) & (s.task[segment, e] == "queued"))
         return (s.held[p] == "buffered") | ((s.held[p] == "syncing") & waiting)
@@ -37,7 +50,7 @@ class SyncErrorSwallowed(Flush):
     """A failed upload counts as done: the rows leave the memory."""
 
     @action
-    def fail_upload(s, segment: Flush.Segment, end: Flush.Position):
+    def fail_upload(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The object store refuses the file; the error is returned as a value."""
         require(s.alive & (s.task[segment, end] == "queued") & s.first_in_line(segment, end))
         s.release(segment, end)
@@ -48,16 +61,16 @@ class SyncErrorSwallowed(Flush):
 class MissingSegmentIsSuccess(Flush):
     """A late row of a flushed segment, and a sync task that finds its segment gone and reports success."""
 
-    def seal(s, segment):
+    def seal(s, segment: Flush.Segment) -> None:
         require(s.alive & (s.phase[segment] == "growing"))
         require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
         s.phase[segment] = "sealed"
 
-    def has_buffer(s, segment):
+    def has_buffer(s, segment: Flush.Segment) -> Bool:
         return exists(s.Position, lambda p: s.row_of(p, segment) & (s.held[p] == "buffered"))
 
     @action
-    def skip_missing(s, segment: Flush.Segment, end: Flush.Position):
+    def skip_missing(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The task looks its segment up, does not find it, and is done."""
         require(s.alive & (s.task[segment, end] == "queued") & (s.phase[segment] == "flushed"))
         s.release(segment, end)
@@ -67,7 +80,7 @@ class MissingSegmentIsSuccess(Flush):
 class LateRowPinsCheckpoint(Flush):
     """A row arrives after its segment was flushed and left the metacache: no sync ever takes it."""
 
-    def seal(s, segment):
+    def seal(s, segment: Flush.Segment) -> None:
         require(s.alive & (s.phase[segment] == "growing"))
         require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
         s.phase[segment] = "sealed"
@@ -78,7 +91,7 @@ class MetacacheDropsGrowing(Flush):
     """An entry of the metacache is removed while its rows are buffered."""
 
     @action
-    def drop_entry(s, segment: Flush.Segment):
+    def drop_entry(s, segment: Flush.Segment) -> None:
         """SyncSegments removes a growing segment."""
         require(s.alive & (s.phase[segment] == "growing"))
         s.phase[segment] = "flushed"
@@ -88,23 +101,23 @@ class MetacacheDropsGrowing(Flush):
 class SyncUnordered(Flush):
     """Two tasks of one segment run in any order."""
 
-    def first_in_line(s, segment, end):
+    def first_in_line(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         return s.task[segment, end] == "queued"
 
-    def finish_sync(s, segment, end):
+    def finish_sync(s, segment: Flush.Segment, end: Flush.Position) -> None:
         require(s.alive & (s.task[segment, end] == "recorded"))
         s.release(segment, end)
 
-    def own_row(s, p, segment, end):
+    def own_row(s, p: Flush.Position, segment: Flush.Segment, end: Flush.Position) -> Bool:
         """The row belongs to this very task: no earlier unfinished task covers it."""
         earlier = exists(s.Position, lambda e: (p <= e) & (e < end) & (s.task[segment, e] != "none"))
         return s.row_of(p, segment) & (s.held[p] == "syncing") & (p <= end) & ~earlier
 
-    def record_rows(s, segment, end):
+    def record_rows(s, segment: Flush.Segment, end: Flush.Position) -> None:
         s.copies = each(s.Position, lambda p: ite(s.own_row(p, segment, end), s.copies[p] + 1, s.copies[p]))
         s.dml[segment] = maximum(s.dml[segment], end)
 
-    def release(s, segment, end):
+    def release(s, segment: Flush.Segment, end: Flush.Position) -> None:
         s.held = each(s.Position, lambda p: ite(s.own_row(p, segment, end), "none", s.held[p]))
         s.task[segment, end] = "none"
         s.flush_task[segment, end] = False
@@ -114,7 +127,7 @@ class SyncUnordered(Flush):
 class SaveAppends(Flush):
     """A repeated save adds its binlogs again."""
 
-    def brings_rows(s, segment, end):
+    def brings_rows(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         return True
 
 
@@ -122,7 +135,7 @@ class SaveAppends(Flush):
 class RecoveryDoesNotFilter(Flush):
     """Replayed rows are kept though they are stored."""
 
-    def consume(s):
+    def consume(s) -> None:
         require(s.alive)
         s.consumed = s.consumed + 1
         s.held[s.consumed] = ite(s.carries[s.consumed], "buffered", "none")
@@ -132,7 +145,7 @@ class RecoveryDoesNotFilter(Flush):
 class RecoveryFiltersBelow(Flush):
     """The recovery filter is < where the position is an end position."""
 
-    def replayed(s, p):
+    def replayed(s, p: Flush.Position) -> Bool:
         return p < s.dml[s.segment_of[p]]
 
 
@@ -140,7 +153,7 @@ class RecoveryFiltersBelow(Flush):
 class FlushingPickedAgain(Flush):
     """A flushing segment is picked by the sealed policy again."""
 
-    def sync_sealed(s, segment):
+    def sync_sealed(s, segment: Flush.Segment) -> None:
         require(s.alive & ((s.phase[segment] == "sealed") | (s.phase[segment] == "flushing")))
         require(s.task[segment, s.consumed] == "none")
         s.phase[segment] = "flushing"
@@ -152,7 +165,7 @@ class FlushingPickedAgain(Flush):
 class FlushForgottenBehindSaved(Flush):
     """The coordinator ignores a save at or below the saved position whole, its flush mark too."""
 
-    def ends_segment(s, segment, end):
+    def ends_segment(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         return super().ends_segment(segment, end) & s.brings_rows(segment, end)
 
 
@@ -160,7 +173,7 @@ class FlushForgottenBehindSaved(Flush):
 class FlushPolicyOnlySealed(Flush):
     """The flush timestamp policy skips growing segments."""
 
-    def sync_for_flush(s, segment):
+    def sync_for_flush(s, segment: Flush.Segment) -> None:
         super().sync_for_flush(segment)
         require(s.phase[segment] != "growing")
 
@@ -172,7 +185,7 @@ class FlushPolicyOnlySealed(Flush):
 class PlainStoreOfFlushTs(Flush):
     """FlushChannel overwrites a larger flush timestamp."""
 
-    def take_flush_ts(s, ts):
+    def take_flush_ts(s, ts: Flush.Position) -> None:
         s.flush_ts = ts
 
 
@@ -180,7 +193,7 @@ class PlainStoreOfFlushTs(Flush):
 class ReadThenClear(Flush):
     """NotifyCheckpointUpdated clears without comparing: a flush that arrives in between is lost."""
 
-    def unchanged_flush_ts(s):
+    def unchanged_flush_ts(s) -> Bool:
         return s.rpc == "read"
 
 
@@ -188,7 +201,7 @@ class ReadThenClear(Flush):
 class NeverResets(Flush):
     """The flush timestamp is never reset."""
 
-    def unchanged_flush_ts(s):
+    def unchanged_flush_ts(s) -> Bool:
         return s.rpc == "idle"
 
 
@@ -207,7 +220,7 @@ class ResetByEqual(Flush):
 class CrashForgetsFlush(Flush):
     """FlushChannel is not repeated to the new owner."""
 
-    def crash(s):
+    def crash(s) -> None:
         require(s.alive)
         s.alive = False
         s.forget_updater()
@@ -221,7 +234,7 @@ class CrashForgetsFlush(Flush):
 class NoTrigger(Flush):
     """AddTask does not signal: a flush waits for the updater's timer."""
 
-    def send_by_signal(s):
+    def send_by_signal(s) -> None:
         super().send_by_signal()
         require(~s.pending)
 
@@ -230,7 +243,7 @@ class NoTrigger(Flush):
 class CoordinatorStoresPlainly(Flush):
     """The coordinator stores whatever arrives: a late request takes the checkpoint back."""
 
-    def accepted(s, position):
+    def accepted(s, position: Flush.Position) -> Flush.Position:
         return position
 
 
@@ -243,7 +256,7 @@ class RefusedSaveIsSuccess(Flush):
     """A save that is refused because the channel is not assigned counts as done."""
 
     @action
-    def refuse_save(s, segment: Flush.Segment, end: Flush.Position):
+    def refuse_save(s, segment: Flush.Segment, end: Flush.Position) -> None:
         """The coordinator answers: channel not found. The meta writer swallows it."""
         require(s.alive & ~s.assigned & (s.task[segment, end] == "sending"))
         s.release(segment, end)
@@ -255,14 +268,14 @@ class StaleSaveAfterRecovery(Flush):
     where to start.
     """
 
-    stale: Set[Flush.Position] = False
-    stale_end: Map[Flush.Segment, Flush.Position] = 0
-    snapshot: Map[Flush.Segment, Flush.Position] = 0
+    stale: Set[Flush.Position] = everywhere(False)
+    stale_end: Map[Flush.Segment, Flush.Position] = everywhere(0)
+    snapshot: Map[Flush.Segment, Flush.Position] = everywhere(0)
 
-    def replayed(s, p):
+    def replayed(s, p: Flush.Position) -> Bool:
         return p <= s.snapshot[s.segment_of[p]]
 
-    def recover(s, seek):
+    def recover(s, seek: Flush.Position) -> None:
         s.stale = each(
             s.Position,
             lambda p: (
@@ -279,12 +292,12 @@ class StaleSaveAfterRecovery(Flush):
         s.snapshot = each(s.Segment, lambda g: s.dml[g])
         super().recover(seek)
 
-    def sending(s, segment, end):
+    def sending(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
         """The task's request is in the network."""
         return (s.task[segment, end] == "sending") | (s.task[segment, end] == "retrying")
 
     @action
-    def record_stale(s, segment: Flush.Segment):
+    def record_stale(s, segment: Flush.Segment) -> None:
         """The dead owner's request, checked before the hand-over, is stored after it."""
         require(s.stale_end[segment] > s.dml[segment])
         s.copies = each(
@@ -300,7 +313,7 @@ class AckTakenForStore(Flush):
     """What a log reader would like to believe: an acknowledged checkpoint is stored."""
 
     @invariant(source="H21; facts 10.1")
-    def an_acknowledged_checkpoint_is_stored(s):
+    def an_acknowledged_checkpoint_is_stored(s) -> Bool:
         """Once the node has its answer, the coordinator has stored at least that position."""
         answered = (s.rpc == "acked") | (s.rpc == "read") | (s.rpc == "cleared")
         return ~answered | (s.stored >= s.rpc_position)

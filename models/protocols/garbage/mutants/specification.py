@@ -2,7 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.garbage import Garbage
-from tidemark.spec.language import all_of, each, require
+from tidemark.spec.language import Bool, all_of, each, require
 
 SMALL = "garbage-small"
 TINY = "garbage-tiny"
@@ -12,7 +12,7 @@ TINY = "garbage-tiny"
 class DeletesBeforeTheRecord(Garbage):
     """A file that no record names is deleted when it is seen: its record may be under way."""
 
-    def is_garbage(s, f):
+    def is_garbage(s, f: Garbage.File) -> Bool:
         return s.is_free(f) & (s.is_over(f) | (s.entry[f] != "named"))
 
 
@@ -20,7 +20,7 @@ class DeletesBeforeTheRecord(Garbage):
 class DeletesTheFolder(Garbage):
     """The folder of a dropped collection is to be deleted, whatever is in it by then."""
 
-    def mark(s, f):
+    def mark(s, f: Garbage.File) -> None:
         require(all_of(s.life != "living", ~s.marked[f], s.is_free(f)))
         s.marked[f] = True
 
@@ -29,7 +29,7 @@ class DeletesTheFolder(Garbage):
 class TermsBeginAgain(Garbage):
     """A collection of the same name has the files of its predecessor's last term as its own."""
 
-    def create(s):
+    def create(s) -> None:
         require(s.life == "gone")
         s.life = "living"
         s.first = s.term
@@ -39,7 +39,7 @@ class TermsBeginAgain(Garbage):
 class RecordsAnyTerm(Garbage):
     """The coordinator records what an earlier term has sent."""
 
-    def record(s, f):
+    def record(s, f: Garbage.File) -> None:
         require(all_of(s.written[f], s.entry[f] == "none", s.life == "living"))
         s.entry[f] = "named"
 
@@ -55,7 +55,7 @@ class RecordsGoFirst(Garbage):
 class CollectsDroppedOnesAlone(Garbage):
     """Files are deleted of dropped collections alone: those of refused saves stay."""
 
-    def is_garbage(s, f):
+    def is_garbage(s, f: Garbage.File) -> Bool:
         return s.is_free(f) & s.is_over(f)
 
 
@@ -63,7 +63,7 @@ class CollectsDroppedOnesAlone(Garbage):
 class DropEndsReading(Garbage):
     """Files of a dropped collection are deleted under those who read them."""
 
-    def is_free(s, f):
+    def is_free(s, f: Garbage.File) -> Bool:
         return s.is_over(f) | super().is_free(f)
 
 
@@ -71,12 +71,12 @@ class DropEndsReading(Garbage):
 class ForgetsWhatItHasSeen(Garbage):
     """A collector that has crashed does not look again at what it had decided."""
 
-    def restart(s):
+    def restart(s) -> None:
         marked = s.marked
         super().restart()
         s.written = each(s.File, lambda f: s.written[f] & ~marked[f])
 
-    def mark(s, f):
+    def mark(s, f: Garbage.File) -> None:
         require(s.written[f])
         super().mark(f)
 
@@ -85,6 +85,6 @@ class ForgetsWhatItHasSeen(Garbage):
 class ForgetsTheChannelFirst(Garbage):
     """The record of the channel goes before those of its files: after a crash nothing looks for these."""
 
-    def forget(s):
+    def forget(s) -> None:
         require(s.may_forget())
         s.life = "gone"

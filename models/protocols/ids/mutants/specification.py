@@ -2,7 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.ids import Ids
-from tidemark.spec.language import all_of, require
+from tidemark.spec.language import Bool, all_of, require
 
 TINY = "ids-tiny"
 TWO = "ids-two-proxies"
@@ -26,7 +26,7 @@ class RestartKeepsTheBatch(Ids):
 class GivesOneTooMany(Ids):
     """The end of a batch is taken for its last id."""
 
-    def give(s, b, r, last):
+    def give(s, b: Ids.Batch, r: Ids.Row, last: Ids.Key) -> None:
         require(all_of(s.stage[b] == "held", ~s.has[r], s.next[b] <= last, last <= s.highest[b] + 1))
         s.has[r] = True
         s.id[r] = s.next[b]
@@ -39,7 +39,7 @@ class GivesOneTooMany(Ids):
 class SecondAnswerHasAnyIds(Ids):
     """What a question is answered that comes twice was answered to another one before."""
 
-    def answer_again(s, b, first, last):
+    def answer_again(s, b: Ids.Batch, first: Ids.Key, last: Ids.Key) -> None:
         require((s.stage[b] == "answered") & (first >= 1) & (first <= last))
         s.lowest[b] = first
         s.highest[b] = last
@@ -50,5 +50,5 @@ class SecondAnswerHasAnyIds(Ids):
 class WindowIsNotSaved(Ids):
     """A coordinator that restarts begins anew: its answers have been given before."""
 
-    def is_new(s, b, first, last):
+    def is_new(s, b: Ids.Batch, first: Ids.Key, last: Ids.Key) -> Bool:
         return first <= last

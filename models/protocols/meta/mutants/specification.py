@@ -1,7 +1,7 @@
 """Named mutants of metadata in caches, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import each, require
+from tidemark.spec.language import Bool, each, require
 from tidemark.spec.meta import Meta
 
 SMALL = "meta-small"
@@ -11,7 +11,7 @@ SMALL = "meta-small"
 class AcknowledgesWithoutAnswers(Meta):
     """A change is acknowledged when it is stored; proxies are told later, or never."""
 
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         require(s.changing)
         s.changing = False
         s.acknowledged = s.current
@@ -29,7 +29,7 @@ class FlightIsNotForgotten(Meta):
 class TakesWhatIsOneOlder(Meta):
     """The comparison with the last invalidation is off by one."""
 
-    def is_taken(s, f):
+    def is_taken(s, f: Meta.Fetch) -> Bool:
         return s.value[f] + 1 >= s.floor[s.by[f]]
 
 
@@ -37,7 +37,7 @@ class TakesWhatIsOneOlder(Meta):
 class KeepsTheCache(Meta):
     """An invalidation records the version, and leaves the entry where it is."""
 
-    def invalidate(s, p):
+    def invalidate(s, p: Meta.Proxy) -> None:
         had, cache = s.has[p], s.cache[p]
         super().invalidate(p)
         s.has[p] = had
@@ -48,7 +48,7 @@ class KeepsTheCache(Meta):
 class RecordsTheOldVersion(Meta):
     """The invalidation carries the version before the change."""
 
-    def invalidate(s, p):
+    def invalidate(s, p: Meta.Proxy) -> None:
         floor = s.floor[p]
         super().invalidate(p)
         s.floor[p] = floor
@@ -58,6 +58,6 @@ class RecordsTheOldVersion(Meta):
 class OldAnswersAreDropped(Meta):
     """An answer that the cache refuses is not given to those who wait either."""
 
-    def insert(s, f):
+    def insert(s, f: Meta.Fetch) -> None:
         require(s.is_taken(f))
         super().insert(f)

@@ -1,7 +1,7 @@
 """Named mutants of the ownership of a channel, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import exists, forall, greatest, implies, ite, least, maximum, require
+from tidemark.spec.language import Bool, exists, forall, greatest, implies, ite, least, maximum, require
 from tidemark.spec.ownership import Ownership
 from tidemark.spec.ownership.variants import finer_steps as finer
 from tidemark.spec.ownership.variants.seek_without_checkpoint import Seek
@@ -21,7 +21,7 @@ class RefusedSaveIsSuccess(finer.RefusedIsSuccess):
 class ReportPassesOpenSaves(Ownership):
     """What is on the way to the records no longer keeps the checkpoint back."""
 
-    def known(s, t, segment):
+    def known(s, t: Ownership.Tenure, segment: Ownership.Segment) -> Ownership.Position:
         return s.high[t, segment]
 
 
@@ -29,7 +29,7 @@ class ReportPassesOpenSaves(Ownership):
 class TellsTheCheckpointOnly(Ownership):
     """A new tenure is not told how far each segment is recorded."""
 
-    def told(s, segment):
+    def told(s, segment: Ownership.Segment) -> Ownership.Position:
         return s.stored
 
 
@@ -37,7 +37,7 @@ class TellsTheCheckpointOnly(Ownership):
 class RowsAreAddedAgain(Ownership):
     """A save that comes again adds its rows again."""
 
-    def add_rows(s, t, segment):
+    def add_rows(s, t: Ownership.Tenure, segment: Ownership.Segment) -> None:
         recorded = s.dml[segment]
         s.dml[segment] = 0
         super().add_rows(t, segment)
@@ -48,7 +48,7 @@ class RowsAreAddedAgain(Ownership):
 class EpochStaysAtAMove(Ownership):
     """A channel that moves keeps its epoch."""
 
-    def take(s, t):
+    def take(s, t: Ownership.Tenure) -> None:
         first = s.epoch
         super().take(t)
         s.epoch = ite(first == 0, s.epoch, first)
@@ -59,7 +59,7 @@ class EpochStaysAtAMove(Ownership):
 class LateReportMakesARecord(Ownership):
     """A report is inserted if there is no checkpoint, whoever it comes from."""
 
-    def store(s, t, position):
+    def store(s, t: Ownership.Tenure, position: Ownership.Position) -> None:
         require((position > 0) & (position <= s.top[t]) & s.is_greater(position))
         s.stored = position
         s.has_checkpoint = True
@@ -69,7 +69,7 @@ class LateReportMakesARecord(Ownership):
 class CollectsWhereNoSegmentIs(Ownership):
     """A channel without segments is taken for one that was dropped."""
 
-    def collect(s):
+    def collect(s) -> None:
         require(forall(s.Segment, lambda g: (s.dml[g] == 0) | (s.record[g] == "collected")))
         s.life = ite(s.life == "living", s.life, "gone")
         s.has_checkpoint = False
@@ -80,7 +80,7 @@ class CollectsWhereNoSegmentIs(Ownership):
 class CollectsWithTheCollection(Ownership):
     """The collection is gone. Whether the owner has dropped the channel is not asked."""
 
-    def may_collect(s):
+    def may_collect(s) -> Bool:
         return s.ended & (s.life != "gone")
 
 
@@ -88,7 +88,7 @@ class CollectsWithTheCollection(Ownership):
 class NewCollectionKeepsTheEpoch(Ownership):
     """A collection of the same name begins with the epoch of the last one."""
 
-    def create(s):
+    def create(s) -> None:
         epoch = s.epoch
         super().create()
         s.epoch = epoch
@@ -98,7 +98,7 @@ class NewCollectionKeepsTheEpoch(Ownership):
 class StoresWhatComes(Ownership):
     """The owner's report is stored, whatever is stored."""
 
-    def is_greater(s, position):
+    def is_greater(s, position: Ownership.Position) -> Bool:
         return (s.life == "living") & (position != s.stored)
 
 
@@ -106,7 +106,7 @@ class StoresWhatComes(Ownership):
 class SegmentsWaitForTheChannel(Ownership):
     """The segments of a channel are collected only while it lives."""
 
-    def collect_segment(s, segment):
+    def collect_segment(s, segment: Ownership.Segment) -> None:
         require(s.life == "living")
         super().collect_segment(segment)
 
@@ -115,7 +115,7 @@ class SegmentsWaitForTheChannel(Ownership):
 class CreatesWhatIsNotCollected(Ownership):
     """A dropped channel lives again before its checkpoint was collected."""
 
-    def create(s):
+    def create(s) -> None:
         require(s.life != "living")
         life = s.life
         s.life = "gone"
@@ -134,7 +134,7 @@ TWO = "ownership-seek-two-segments"
 class SeekGreatestPosition(Seek):
     """The greatest position of a segment is taken for the earliest."""
 
-    def seek(s):
+    def seek(s) -> Seek.Position:
         latest = greatest(
             s.Position,
             lambda p: exists(s.Segment, lambda g: s.is_earliest(g, p)),
@@ -148,7 +148,7 @@ class SeekGreatestPosition(Seek):
 class SeekPassesTheCheckpointOver(Seek):
     """A segment's position is taken although a checkpoint is stored."""
 
-    def seek(s):
+    def seek(s) -> Seek.Position:
         return s.earliest()
 
 
@@ -156,10 +156,10 @@ class SeekPassesTheCheckpointOver(Seek):
 class SeekGreaterOfBoth(Seek):
     """The greater of checkpoint and earliest position is taken."""
 
-    def seek(s):
+    def seek(s) -> Seek.Position:
         return maximum(s.stored, s.latest_of_a_segment())
 
-    def latest_of_a_segment(s):
+    def latest_of_a_segment(s) -> Seek.Position:
         """How far some segment is recorded, whether or not others are."""
         return greatest(
             s.Position,
@@ -173,7 +173,7 @@ class SeekGreaterOfBoth(Seek):
 class SeekCountsDroppedSegments(Seek):
     """A segment that was dropped counts, where it began: all is read again."""
 
-    def seek(s):
+    def seek(s) -> Seek.Position:
         earliest = least(
             s.Position,
             lambda p: exists(s.Segment, lambda g: s.has_position(g) & (s.position_of(g) == p)),
@@ -186,7 +186,7 @@ class SeekCountsDroppedSegments(Seek):
 class SeekStartIncludesItsRow(Seek):
     """A segment is said to begin at its first row, not before it."""
 
-    def tell_start(s, t, segment, p):
+    def tell_start(s, t: Seek.Tenure, segment: Seek.Segment, p: Seek.Position) -> None:
         super().tell_start(t, segment, p)
         s.first[s.segment_of[p]] = p
 
@@ -195,7 +195,7 @@ class SeekStartIncludesItsRow(Seek):
 class SeekStartsInAnyOrder(Seek):
     """A save tells where segments begin in any order, and the coordinator crashes in between."""
 
-    def tell_start(s, t, segment, p):
+    def tell_start(s, t: Seek.Tenure, segment: Seek.Segment, p: Seek.Position) -> None:
         require((s.low[t, segment] < s.high[t, segment]) & s.is_taken(t))
         require(s.brings_first(t, segment, p))
         same = s.segment_of[p]
@@ -213,7 +213,7 @@ class SeekStartsInAnyOrder(Seek):
 class SeekFirstCheckpointOverwrites(Seek):
     """The first checkpoint is stored although one was reported before."""
 
-    def begin_checkpoint(s):
+    def begin_checkpoint(s) -> None:
         require((s.life == "living") & s.noted)
         s.stored = s.begins
         s.has_checkpoint = True

@@ -1,7 +1,18 @@
 """Named mutants of reads of several channels, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import all_of, exists, forall, greatest, implies, ite, least, one_of, require
+from tidemark.spec.language import (
+    Bool,
+    all_of,
+    exists,
+    forall,
+    greatest,
+    implies,
+    ite,
+    least,
+    one_of,
+    require,
+)
 from tidemark.spec.parts import Parts
 from tidemark.spec.parts.variants.finer_steps import HandOver
 
@@ -14,7 +25,7 @@ REFUSED = "parts-refused"
 class PagesNameNoMoment(Parts):
     """A further page reaches the guarantee of the first, and is answered at the service times."""
 
-    def may_be_moment(s, q, c, value):
+    def may_be_moment(s, q: Parts.Read, c: Parts.Channel, value: Parts.Ts) -> Bool:
         return (value <= s.safe[c]) & (value >= s.guarantee[s.first[q]])
 
 
@@ -24,7 +35,7 @@ class PagesNameTheGreatestMoment(Parts):
     page has not shown.
     """
 
-    def named(s, q, c):
+    def named(s, q: Parts.Read, c: Parts.Channel) -> Parts.Ts:
         f = s.first[q]
         return greatest(
             s.Ts,
@@ -40,7 +51,7 @@ class PagesNameTheLeastMoment(Parts):
     has shown.
     """
 
-    def named(s, q, c):
+    def named(s, q: Parts.Read, c: Parts.Channel) -> Parts.Ts:
         f = s.first[q]
         return least(
             s.Ts, lambda t: exists(s.Channel, lambda d: s.asks[f, d] & (s.moment[f, d] == t)), default=0
@@ -51,7 +62,7 @@ class PagesNameTheLeastMoment(Parts):
 class OneChannelReachesTheGuarantee(Parts):
     """The guarantee is waited for on one channel; the others answer as they are."""
 
-    def may_be_moment(s, q, c, value):
+    def may_be_moment(s, q: Parts.Read, c: Parts.Channel, value: Parts.Ts) -> Bool:
         reached = exists(s.Channel, lambda d: s.safe[d] >= s.guarantee[q])
         return (value <= s.safe[c]) & ite(s.is_further(q), value == s.named(q, c), reached)
 
@@ -60,7 +71,7 @@ class OneChannelReachesTheGuarantee(Parts):
 class PagesAskOtherChannels(Parts):
     """A further page asks a channel that the first has not read, where it has no moment."""
 
-    def begin_page(s, q):
+    def begin_page(s, q: Parts.Read) -> None:
         require((s.progress[q] == "new") & s.is_further(q))
         require(s.progress[s.first[q]] == "answered")
         s.send(q)
@@ -70,7 +81,7 @@ class PagesAskOtherChannels(Parts):
 class PartsAreCutShort(Parts):
     """A channel counts as served whatever of its rows has come."""
 
-    def serve(s, q, c):
+    def serve(s, q: Parts.Read, c: Parts.Channel) -> None:
         require(s.part[q, c] == "reading")
         s.part[q, c] = "served"
 
@@ -79,11 +90,11 @@ class PartsAreCutShort(Parts):
 class RowsOfNoMoment(Parts):
     """A channel sends what it has when the rows are collected, not what it had at its moment."""
 
-    def collect(s, q, w):
+    def collect(s, q: Parts.Read, w: Parts.Write) -> None:
         require(all_of(s.part[q, s.place(w)] == "reading", ~s.seen[q, w], s.logged[w]))
         s.seen[q, w] = True
 
-    def is_whole(s, q, c):
+    def is_whole(s, q: Parts.Read, c: Parts.Channel) -> Bool:
         return forall(
             s.Write,
             lambda w: implies((s.place(w) == c) & s.is_visible(w, s.moment[q, c]), s.seen[q, w]),
@@ -94,7 +105,7 @@ class RowsOfNoMoment(Parts):
 class SomeChannelsAreEnough(Parts):
     """A read is answered when one of its channels has answered."""
 
-    def finish(s, q):
+    def finish(s, q: Parts.Read) -> None:
         require(s.progress[q] == "sent")
         require(exists(s.Channel, lambda c: s.part[q, c] == "served"))
         s.progress[q] = "answered"
@@ -104,7 +115,7 @@ class SomeChannelsAreEnough(Parts):
 class GuaranteeOfAnotherTime(Parts):
     """A read counts as recent whatever its guarantee."""
 
-    def begin(s, q, value):
+    def begin(s, q: Parts.Read, value: Parts.Ts) -> None:
         super().begin(q, value)
         s.recent[q] = True
 
@@ -113,7 +124,7 @@ class GuaranteeOfAnotherTime(Parts):
 class ServiceTimesRunAhead(Parts):
     """A service time passes what the oracle has issued: an answer is of a moment that is still to come."""
 
-    def raise_safe(s, c, upto):
+    def raise_safe(s, c: Parts.Channel, upto: Parts.Ts) -> None:
         require(upto > s.safe[c])
         s.safe[c] = upto
 
@@ -122,7 +133,7 @@ class ServiceTimesRunAhead(Parts):
 class AnswersAreTakenBack(Parts):
     """A read fails after it was answered."""
 
-    def fail(s, q):
+    def fail(s, q: Parts.Read) -> None:
         require(one_of(s.progress[q], "sent", "answered"))
         s.progress[q] = "failed"
 
@@ -131,7 +142,7 @@ class AnswersAreTakenBack(Parts):
 class RowsComeAfterTheAnswer(Parts):
     """A channel that has answered sends the rows that come later, too."""
 
-    def collect(s, q, w):
+    def collect(s, q: Parts.Read, w: Parts.Write) -> None:
         require(all_of(s.part[q, s.place(w)] != "none", ~s.seen[q, w], s.logged[w]))
         s.seen[q, w] = True
 
@@ -140,7 +151,7 @@ class RowsComeAfterTheAnswer(Parts):
 class IdleChannelsHaveNoTicks(Parts):
     """The service time of a channel rises only to its own writes: a read of an idle channel waits."""
 
-    def raise_safe(s, c, upto):
+    def raise_safe(s, c: Parts.Channel, upto: Parts.Ts) -> None:
         require(exists(s.Write, lambda w: all_of(s.place(w) == c, s.logged[w], s.ts[w] >= upto)))
         super().raise_safe(c, upto)
 
@@ -153,10 +164,10 @@ class IdleChannelsHaveNoTicks(Parts):
 class RowsOfTwoReplicas(HandOver):
     """Rows of the old replica stay, and those of the new one are added: an answer of two moments."""
 
-    def throw_away(s, q, c):
+    def throw_away(s, q: HandOver.Read, c: HandOver.Channel) -> None:
         """They stay."""
 
-    def is_whole(s, q, c):
+    def is_whole(s, q: HandOver.Read, c: HandOver.Channel) -> Bool:
         return forall(
             s.Write,
             lambda w: implies((s.place(w) == c) & s.is_visible(w, s.moment[q, c]), s.seen[q, w]),
@@ -171,7 +182,7 @@ class RowsOfTwoReplicas(HandOver):
 class AnyServiceTimeAfterwards(HandOver):
     """The new replica is asked without the guarantee."""
 
-    def may_be_moment(s, q, c, value):
+    def may_be_moment(s, q: HandOver.Read, c: HandOver.Channel, value: HandOver.Ts) -> Bool:
         moved = exists(s.Replica, lambda r: s.left[q, c, r])
         return super().may_be_moment(q, c, value) | (moved & ~s.is_further(q) & (value <= s.safe[c]))
 
@@ -184,7 +195,7 @@ class AnyServiceTimeAfterwards(HandOver):
 class PagesForgetTheirMoment(HandOver):
     """The new replica answers a further page at its service time."""
 
-    def may_be_moment(s, q, c, value):
+    def may_be_moment(s, q: HandOver.Read, c: HandOver.Channel, value: HandOver.Ts) -> Bool:
         moved = exists(s.Replica, lambda r: s.left[q, c, r])
         return ite(
             moved & s.is_further(q),

@@ -9,7 +9,7 @@ from tidemark.spec.paused.variants.other_rules import Fenced, Refused
 class TickDoesNotWait(Fenced):
     """The tick waits for no proxy."""
 
-    def send_tick(s, ts):
+    def send_tick(s, ts: Fenced.Ts) -> None:
         require((ts > s.tick) & (ts <= s.issued))
         s.tick = ts
 
@@ -18,7 +18,7 @@ class TickDoesNotWait(Fenced):
 class FlushDoesNotWait(Fenced):
     """A flush does not wait for the tick."""
 
-    def flush(s, g):
+    def flush(s, g: Fenced.Segment) -> None:
         require(s.phase[g] == "sealed")
         s.phase[g] = "flushed"
         s.copy = each(s.Row, lambda r: s.stored_copy(r, g))
@@ -28,7 +28,7 @@ class FlushDoesNotWait(Fenced):
 class FlushDoesNotConsume(Refused):
     """A flush takes what the log holds for stored, consumed or not."""
 
-    def flush(s, g):
+    def flush(s, g: Refused.Segment) -> None:
         require((s.phase[g] == "sealed") & (s.tick >= s.sealed_at[g]))
         s.phase[g] = "flushed"
         s.copy = each(s.Row, lambda r: s.stored_copy(r, g))
@@ -38,5 +38,5 @@ class FlushDoesNotConsume(Refused):
 class FlushStoresNothing(Refused):
     """A flush ends before the rows are stored."""
 
-    def stored_copy(s, r, g):
+    def stored_copy(s, r: Refused.Row, g: Refused.Segment) -> Refused.Copy:
         return s.copy[r]

@@ -4,7 +4,19 @@ Every class overrides as little as possible of ``Proxy``.
 """
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import action, all_of, any_of, each, forall, implies, ite, lemma, minimum, require
+from tidemark.spec.language import (
+    Bool,
+    action,
+    all_of,
+    any_of,
+    each,
+    forall,
+    implies,
+    ite,
+    lemma,
+    minimum,
+    require,
+)
 from tidemark.spec.proxy import Proxy
 from tidemark.spec.proxy.variants.live import TicksForever
 
@@ -25,7 +37,7 @@ class SnapshotFirst(Proxy):
 class NoMinusOne(Proxy):
     """The tick publishes minTs itself (hazard 25, B6)."""
 
-    def promise(s, c):
+    def promise(s, c: Proxy.Channel) -> Proxy.Ts:
         return s.snap_min[c]
 
 
@@ -38,7 +50,7 @@ class NoMinusOne(Proxy):
 class PublishesCurrent(Proxy):
     """The tick publishes min(current, now): for a channel that is new, now (B6)."""
 
-    def promise(s, c):
+    def promise(s, c: Proxy.Channel) -> Proxy.Ts:
         return minimum(ite(s.follows[c], s.current[c], s.now), s.now)
 
 
@@ -61,7 +73,7 @@ class EnqueueUnlocked(Proxy):
 class PopWithoutLock(Proxy):
     """The pop does not wait for the lock: a fast worker pops before the commit (hazard 27)."""
 
-    def pop_is_free(s):
+    def pop_is_free(s) -> Bool:
         return True
 
 
@@ -69,7 +81,7 @@ class PopWithoutLock(Proxy):
 class PopDeletesMin(Proxy):
     """A pop takes the least timestamp out of the set, whosever it is (B7)."""
 
-    def removed(s, t, c):
+    def removed(s, t: Proxy.Task, c: Proxy.Channel) -> Proxy.Ts:
         return s.min_ts[c]
 
 
@@ -77,7 +89,7 @@ class PopDeletesMin(Proxy):
 class CommitInsertsMin(Proxy):
     """A commit puts the least timestamp into the set instead of the task's (B7)."""
 
-    def entered(s, t, c):
+    def entered(s, t: Proxy.Task, c: Proxy.Channel) -> Proxy.Ts:
         return s.min_ts[c]
 
 
@@ -86,7 +98,7 @@ class PopLookupFails(Proxy):
     """The pop looks the channels up again; the collection is gone, and the timestamp stays (B8)."""
 
     @action(source="B8")
-    def pop_in_vain(s, t: Proxy.Task):
+    def pop_in_vain(s, t: Proxy.Task) -> None:
         """The lookup fails: the task is over, its timestamp is not taken out."""
         require((s.phase[t] == "finished") & s.pop_is_free() & s.outcome_is_known(t))
         s.phase[t] = "popped"
@@ -108,7 +120,7 @@ class OutcomeUnknown(Proxy):
 class GateNotCapped(Proxy):
     """The gate runs an interval ahead of now, whatever the greatest timestamp (hazard 28)."""
 
-    def next_gate(s, c):
+    def next_gate(s, c: Proxy.Channel) -> Proxy.Ts:
         return s.now + s.interval
 
 
@@ -122,12 +134,12 @@ class Document(Proxy):
     """The rule as the document has it."""
 
     @action(fairness="weak", source="seed 004, 6.6.3: addPChan")
-    def add_channel(s, c: Proxy.Channel):
+    def add_channel(s, c: Proxy.Channel) -> None:
         """The ticker follows the channel from now on."""
         require(~s.follows[c])
         s.follows[c] = True
 
-    def publish(s):
+    def publish(s) -> None:
         require(s.tick == ite(s.NOW_FIRST, "taken", "stamped"))
         s.published = each(
             s.Channel,
@@ -140,28 +152,28 @@ class Document(Proxy):
         s.default = s.now
         s.forget_tick()
 
-    def is_quiet(s, c):
+    def is_quiet(s, c: Proxy.Channel) -> Bool:
         """The channel was added, and the snapshot does not have it."""
         return s.follows[c] & ~s.snap_present[c]
 
-    def moves(s, c):
+    def moves(s, c: Proxy.Channel) -> Bool:
         return s.follows[c] & s.snap_present[c] & (s.snap_min[c] > s.current[c])
 
-    def promise(s, c):
+    def promise(s, c: Proxy.Channel) -> Proxy.Ts:
         return minimum(s.snap_min[c], s.now)
 
-    def idle_value(s, c):
+    def idle_value(s, c: Proxy.Channel) -> Proxy.Ts:
         return s.reported[c]
 
 
 class DocumentMinusOne(Document):
     """The rule one lower: below minTs and below now."""
 
-    def promise(s, c):
+    def promise(s, c: Document.Channel) -> Document.Ts:
         return minimum(s.snap_min[c], s.now) - 1
 
     @lemma(source="seed 004, 6.6.3")
-    def the_gate_is_above_what_is_published(s):
+    def the_gate_is_above_what_is_published(s) -> Bool:
         """A quiet channel may publish the gate."""
         return forall(
             s.Channel,
@@ -172,7 +184,7 @@ class DocumentMinusOne(Document):
         )
 
     @lemma(source="seed 004, 6.6.3")
-    def the_gate_is_below_all_that_is_new(s):
+    def the_gate_is_below_all_that_is_new(s) -> Bool:
         """A task that comes after the snapshot gets more than the gate."""
         return forall(
             s.Channel,
@@ -180,7 +192,7 @@ class DocumentMinusOne(Document):
         )
 
     @lemma(source="seed 004, 6.6.3")
-    def a_snapshot_has_a_span(s):
+    def a_snapshot_has_a_span(s) -> Bool:
         """The least timestamp of a snapshot is not above the greatest."""
         return forall(s.Channel, lambda c: implies(s.snap_present[c], s.snap_min[c] <= s.snap_max[c]))
 
@@ -195,7 +207,7 @@ class PopLookupFailsStopsReports(TicksForever):
     """A pop whose lookup fails leaves its timestamp behind: the reports of its channels stop (B8)."""
 
     @action(source="B8")
-    def pop_in_vain(s, t: Proxy.Task):
+    def pop_in_vain(s, t: Proxy.Task) -> None:
         """The lookup fails: the task is over, its timestamp is not taken out."""
         require((s.phase[t] == "finished") & s.pop_is_free() & s.outcome_is_known(t))
         s.phase[t] = "popped"
@@ -210,7 +222,7 @@ class PopLookupFailsStopsReports(TicksForever):
 class PopWithoutLockStopsReports(TicksForever):
     """A pop before the commit leaves a ghost: the reports of its channels stop (hazard 27)."""
 
-    def pop_is_free(s):
+    def pop_is_free(s) -> Bool:
         return True
 
 
@@ -218,5 +230,5 @@ class PopWithoutLockStopsReports(TicksForever):
 class NoDefaultReport(TicksForever):
     """Channels without unfinished tasks are not reported (B48)."""
 
-    def idle_value(s, c):
+    def idle_value(s, c: TicksForever.Channel) -> TicksForever.Ts:
         return s.reported[c]

@@ -1,7 +1,7 @@
 """Named mutants of queries over channels, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import count, each, forall, ite, one_of, require
+from tidemark.spec.language import Bool, count, each, forall, ite, one_of, require
 from tidemark.spec.queries import Queries
 
 TINY = "queries-tiny"
@@ -13,7 +13,7 @@ FAULT = "queries-one-crash"
 class AnswersWithWhatHasCome(Queries):
     """A request that has run out of time is answered with what has come."""
 
-    def give_up(s, r):
+    def give_up(s, r: Queries.Request) -> None:
         waits = s.stage[r] == "waiting"
         super().give_up(r)
         s.stage[r] = ite(waits, "answered", "failed")
@@ -25,7 +25,7 @@ class AnswersWithWhatHasCome(Queries):
 class NumbersComeAgain(Queries):
     """The numbers of a proxy begin anew: a late result of an earlier request finds another one."""
 
-    def is_new_number(s, r, k):
+    def is_new_number(s, r: Queries.Request, k: Queries.Number) -> Bool:
         return s.number[r] == 0
 
 
@@ -33,7 +33,7 @@ class NumbersComeAgain(Queries):
 class AnswersAfterTheDeadline(Queries):
     """The caller is answered with the results although it was told that its time is over."""
 
-    def reply(s, r):
+    def reply(s, r: Queries.Request) -> None:
         require(s.is_full(r) & one_of(s.stage[r], "waiting", "failed") & (s.times[r] < 2))
         s.stage[r] = "answered"
         s.times[r] = s.times[r] + 1
@@ -43,7 +43,7 @@ class AnswersAfterTheDeadline(Queries):
 class KeepsTheStream(Queries):
     """A request that runs out of time while it writes is counted as a writer for ever."""
 
-    def give_up(s, r):
+    def give_up(s, r: Queries.Request) -> None:
         uses = s.uses
         super().give_up(r)
         s.uses = uses
@@ -53,7 +53,7 @@ class KeepsTheStream(Queries):
 class ServesWhatItHas(Queries):
     """A node serves a shard as soon as it has a row of it."""
 
-    def is_whole(s, n, c):
+    def is_whole(s, n: Queries.Node, c: Queries.Shard) -> Bool:
         return count(s.Row, lambda w: s.copy[n, w] != "none") >= count(s.Row, lambda w: s.wanted[w])
 
 
@@ -61,7 +61,7 @@ class ServesWhatItHas(Queries):
 class AcknowledgesWhenNodesAreTold(Queries):
     """A load is acknowledged when the nodes have been told."""
 
-    def is_loaded(s):
+    def is_loaded(s) -> Bool:
         return forall(s.Node, lambda n: s.told[n])
 
 
@@ -69,7 +69,7 @@ class AcknowledgesWhenNodesAreTold(Queries):
 class ReleasesWithoutTheProxy(Queries):
     """A release is acknowledged when the nodes have answered."""
 
-    def end_release(s):
+    def end_release(s) -> None:
         require(s.phase == "releasing")
         require(forall(s.Node, lambda n: ~s.told[n]))
         s.phase = "released"
@@ -79,12 +79,12 @@ class ReleasesWithoutTheProxy(Queries):
 class WriterNeverLetsGo(Queries):
     """A request lets go of its stream when it runs out of time, and not when its write returns."""
 
-    def wait(s, r):
+    def wait(s, r: Queries.Request) -> None:
         uses = s.uses
         super().wait(r)
         s.uses = uses
 
-    def give_up(s, r):
+    def give_up(s, r: Queries.Request) -> None:
         uses, wrote = s.uses, s.written[r]
         super().give_up(r)
         s.uses = each(s.Request, s.Stream, lambda q, u: ite(wrote, uses[q, u], s.uses[q, u]))
@@ -94,7 +94,7 @@ class WriterNeverLetsGo(Queries):
 class NodeKeepsWhatItServes(Queries):
     """A node that serves a shard does not hear of the release."""
 
-    def unload(s, n):
+    def unload(s, n: Queries.Node) -> None:
         require(forall(s.Shard, lambda c: ~s.serves[n, c]))
         super().unload(n)
 
@@ -103,6 +103,6 @@ class NodeKeepsWhatItServes(Queries):
 class CountsWhatIsInNoFile(Queries):
     """A row counts as persisted before it is in a file."""
 
-    def persist(s, w):
+    def persist(s, w: Queries.Row) -> None:
         require(~s.persisted[w])
         s.persisted[w] = True

@@ -5,7 +5,7 @@ What each does wrong is a variant of the specification, with which it is compare
 
 from tidemark.models.mutation.patches import Host, Patch, patches
 from tidemark.models.protocols.reads.program.asking_all import asks_all
-from tidemark.spec.language import action, require
+from tidemark.spec.language import Bool, action, require
 from tidemark.spec.reads.variants.all_at_once import AsksAll
 
 
@@ -13,7 +13,7 @@ class TheDeadAnswer(AsksAll):
     """The refusal of a replica that has stopped is taken for an answer without rows."""
 
     @action(source="facts 6.3")
-    def choose_nothing(s, q: AsksAll.Read, r: AsksAll.Replica):
+    def choose_nothing(s, q: AsksAll.Read, r: AsksAll.Replica) -> None:
         """What comes first is a refusal."""
         require((s.progress[q] == "waiting") & s.stopped[r])
         s.progress[q] = "reading"
@@ -24,7 +24,7 @@ class TheDeadAnswer(AsksAll):
 class OneDoesNotWait(AsksAll):
     """A replica answers at once, whatever the guarantee."""
 
-    def may_look(s, q, r):
+    def may_look(s, q: AsksAll.Read, r: AsksAll.Replica) -> Bool:
         return ~s.stopped[r] & (s.safe[r] >= 0)
 
 
@@ -32,7 +32,7 @@ class AtALaterMoment(AsksAll):
     """An answer may name any moment that its replica has reached."""
 
     @action(source="facts 6.1; B40")
-    def choose_later(s, q: AsksAll.Read, r: AsksAll.Replica, value: AsksAll.Ts):
+    def choose_later(s, q: AsksAll.Read, r: AsksAll.Replica, value: AsksAll.Ts) -> None:
         """This answer comes first."""
         require((s.progress[q] == "waiting") & s.looked[q, r])
         require((s.shows[q, r] < value) & (value <= s.safe[r]))

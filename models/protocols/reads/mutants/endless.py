@@ -5,7 +5,7 @@ Each is compared with a variant of the specification that makes the same mistake
 
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.reads.program.endless import endless
-from tidemark.spec.language import action, require
+from tidemark.spec.language import Bool, action, require
 from tidemark.spec.reads import Reads
 
 MUTANTS_OF = "tidemark.models.protocols.reads.mutants"
@@ -15,7 +15,7 @@ class LooksThenSleeps(Reads):
     """A read that has looked may sleep, whatever the service time is by now."""
 
     @action(source="hazard 34")
-    def fall_asleep(s, q: Reads.Read):
+    def fall_asleep(s, q: Reads.Read) -> None:
         """The read sleeps, because of what it saw before."""
         require(s.progress[q] == "waiting")
         s.progress[q] = "asleep"
@@ -24,7 +24,7 @@ class LooksThenSleeps(Reads):
 class ServedAbove(Reads):
     """The service time must be above the guarantee."""
 
-    def is_served(s, q):
+    def is_served(s, q: Reads.Read) -> Bool:
         return s.safe[s.place(q)] > s.guarantee[q]
 
 

@@ -2,15 +2,18 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import (
+    Bool,
     Set,
     action,
     all_of,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
     ite,
     one_of,
+    removed,
     require,
 )
 from tidemark.spec.reads import Reads
@@ -40,7 +43,7 @@ class TwoPipelines(Reads):
     """A second writer of the service time has passed its comparison, and stores an older value."""
 
     @action(source="hazard 33")
-    def raise_again(s, r: Reads.Replica, value: Reads.Ts):
+    def raise_again(s, r: Reads.Replica, value: Reads.Ts) -> None:
         """The other pipeline stores what it had compared before."""
         require(~s.stopped[r] & (value < s.safe[r]))
         s.safe[r] = value
@@ -50,7 +53,7 @@ class TwoPipelines(Reads):
 class RaisedBeforeTheDeletes(Reads):
     """The insert node raises the service time; the deletes of the pack are still to come."""
 
-    def raise_safe(s, r):
+    def raise_safe(s, r: Reads.Replica) -> None:
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
         require(forall(s.Write, lambda w: s.deletes[w] | ~s.is_in_pack(r, w)))
         s.safe[r] = s.pack[r]
@@ -61,7 +64,7 @@ class RaisedBeforeTheDeletes(Reads):
 class TickDoesNotWait(Reads):
     """A tick does not wait for what is under way."""
 
-    def send_tick(s, upto):
+    def send_tick(s, upto: Reads.Ts) -> None:
         require((upto > s.tick) & (upto <= s.issued))
         s.tick = upto
 
@@ -70,7 +73,7 @@ class TickDoesNotWait(Reads):
 class TickOfTheWriteItself(Reads):
     """The tick may be the timestamp of a write that is still to come."""
 
-    def lies_above(s, w, value):
+    def lies_above(s, w: Reads.Write, value: Reads.Ts) -> Bool:
         return ite(s.stage[w] == "asked", s.floor[w] >= value, s.ts[w] >= value)
 
 
@@ -79,7 +82,7 @@ class ReplayHoldsTheLock(Reads):
     """A replay of deletes holds the lock that the pipeline needs, and need not end."""
 
     @action(source="facts 6.1")
-    def raise_safe(s, r: Reads.Replica):
+    def raise_safe(s, r: Reads.Replica) -> None:
         """The service time is raised, if ever the lock is free."""
         super().raise_safe(r)
 
@@ -88,7 +91,7 @@ class ReplayHoldsTheLock(Reads):
 class IdleChannelsGetNoTick(Reads):
     """A channel gets a tick only up to the last write in it."""
 
-    def send_tick(s, upto):
+    def send_tick(s, upto: Reads.Ts) -> None:
         super().send_tick(upto)
         require(exists(s.Write, lambda w: (s.stage[w] == "logged") & (s.ts[w] >= upto)))
 
@@ -99,7 +102,7 @@ class IdleChannelsGetNoTick(Reads):
 class RowsWithoutAPack(Reads):
     """A row is applied as soon as it is in the log, with no tick behind it."""
 
-    def is_in_pack(s, r, w):
+    def is_in_pack(s, r: Reads.Replica, w: Reads.Write) -> Bool:
         return (s.stage[w] == "logged") & ~s.applied[r, w]
 
 
@@ -115,7 +118,7 @@ class DeletesBeforeRows(DeletesMarkRows):
     its row may come after it.
     """
 
-    def apply_delete(s, r, w):
+    def apply_delete(s, r: DeletesMarkRows.Replica, w: DeletesMarkRows.Write) -> None:
         require(~s.stopped[r] & s.is_in_pack(r, w))
         require(s.deletes[w])
         s.applied[r, w] = True
@@ -126,7 +129,7 @@ class DeletesBeforeRows(DeletesMarkRows):
 class ClosedReplicasGoOn(Reads):
     """The pipeline of a closed delegator takes the next pack."""
 
-    def take_pack(s, r, upto):
+    def take_pack(s, r: Reads.Replica, upto: Reads.Ts) -> None:
         require(s.pack[r] == s.safe[r])
         require((upto > s.pack[r]) & (upto <= s.tick))
         s.pack[r] = upto
@@ -141,7 +144,7 @@ class ClosedReplicasGoOn(Reads):
 class AnswersWhatItHas(Reads):
     """A read does not wait: it is answered at the service time that there is."""
 
-    def is_served(s, q):
+    def is_served(s, q: Reads.Read) -> Bool:
         return s.guarantee[q] >= 0
 
 
@@ -149,7 +152,7 @@ class AnswersWhatItHas(Reads):
 class WokenIsServed(Reads):
     """A read that was woken does not look again: any raise of the service time is taken for its own."""
 
-    def wake(s, r):
+    def wake(s, r: Reads.Replica) -> None:
         s.moment = each(
             s.Read,
             lambda q: ite((s.progress[q] == "asleep") & (s.replica[q] == r), s.safe[r], s.moment[q]),
@@ -166,7 +169,7 @@ class WokenIsServed(Reads):
 class RaiseWakesNobody(Reads):
     """The service time is raised and the sleepers are not told."""
 
-    def raise_safe(s, r):
+    def raise_safe(s, r: Reads.Replica) -> None:
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
         require(forall(s.Write, lambda w: ~s.is_in_pack(r, w)))
         s.safe[r] = s.pack[r]
@@ -176,7 +179,7 @@ class RaiseWakesNobody(Reads):
 class CloseWakesNobody(Reads):
     """A delegator is closed and the sleepers are not told."""
 
-    def stop(s, r):
+    def stop(s, r: Reads.Replica) -> None:
         require(~s.stopped[r])
         s.stopped[r] = True
 
@@ -185,16 +188,16 @@ class CloseWakesNobody(Reads):
 class SleepsOnAnOldLook(Reads):
     """Looking and falling asleep are two steps: a raise in between is missed."""
 
-    decided: Set[Reads.Read] = False
+    decided: Set[Reads.Read] = everywhere(False)
 
-    def check(s, q):
+    def check(s, q: Reads.Read) -> None:
         require(~s.decided[q])
         super().check(q)
         s.decided[q] = s.progress[q] == "asleep"
         s.progress[q] = ite(s.decided[q], "waiting", s.progress[q])
 
     @action(fairness="weak", source="hazard 34")
-    def fall_asleep(s, q: Reads.Read):
+    def fall_asleep(s, q: Reads.Read) -> None:
         """The read sleeps, because of what it saw before."""
         require((s.progress[q] == "waiting") & s.decided[q])
         s.progress[q] = "asleep"
@@ -208,7 +211,7 @@ class SleepsOnAnOldLook(Reads):
 class RowsOfTheFuture(Reads):
     """All rows that are applied are shown, also those above the timestamp of the answer."""
 
-    def finds(s, r, w, value):
+    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
         return all_of(
             s.applied[r, w],
             ~s.deletes[w],
@@ -220,7 +223,7 @@ class RowsOfTheFuture(Reads):
 class DeletesOfTheFuture(Reads):
     """A delete above the timestamp of the answer hides its row."""
 
-    def finds(s, r, w, value):
+    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
         return all_of(
             s.applied[r, w],
             ~s.deletes[w],
@@ -248,7 +251,7 @@ class DeletesIgnoreTimestamps(WithoutTimestamps):
 class PartWithoutItsGuarantee(Reads):
     """A part of the request does not carry the guarantee."""
 
-    def wait_for(s, q, value):
+    def wait_for(s, q: Reads.Read, value: Reads.Ts) -> None:
         s.progress[q] = "waiting"
         s.guarantee[q] = 0
 
@@ -257,7 +260,7 @@ class PartWithoutItsGuarantee(Reads):
 class AcknowledgedBeforeTheLog(Reads):
     """A client is told before the write is in the log, and a tick does not wait for it."""
 
-    def acknowledge(s, w):
+    def acknowledge(s, w: Reads.Write) -> None:
         require(s.is_begun(w) & ~s.acknowledged[w])
         s.acknowledged[w] = True
         s.keep(s.writer[w], s.ts[w])
@@ -284,7 +287,7 @@ class StrongReadsPassDeletesOver(StrongReads):
 class AnswersKeepNoRows(StrongReads):
     """An answer holds the rows of deleted keys only: a row that is there is not shown."""
 
-    def finds(s, r, w, value):
+    def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
         gone = exists(s.Write, lambda d: s.applied[r, d] & s.removes(d, w, value))
         return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, gone)
 
@@ -297,7 +300,7 @@ class AnswersKeepNoRows(StrongReads):
 class DeletesOfAllKeys(StrongReads):
     """A delete removes the older rows of every key."""
 
-    def finds(s, r, w, value):
+    def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
         gone = exists(
             s.Write,
             lambda d: all_of(s.applied[r, d], s.deletes[d], s.ts[w] < s.ts[d], s.ts[d] <= value),
@@ -313,7 +316,7 @@ class DeletesOfAllKeys(StrongReads):
 class RowsReplaceRows(StrongReads):
     """A row hides the older rows of its key, as if it were an upsert."""
 
-    def finds(s, r, w, value):
+    def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
         hidden = exists(
             s.Write,
             lambda d: all_of(s.applied[r, d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value),
@@ -325,12 +328,12 @@ class RowsReplaceRows(StrongReads):
 class StrongReadsShareATimestamp(Reads):
     """A strong read takes a timestamp that was issued before, to save a call."""
 
-    begin_session = None
-    begin_bounded = None
-    begin_customized = None
-    begin_page = None
+    begin_session = removed
+    begin_bounded = removed
+    begin_customized = removed
+    begin_page = removed
 
-    def stamp_read(s, q, ts):
+    def stamp_read(s, q: Reads.Read, ts: Reads.Ts) -> None:
         require(s.progress[q] == "asked")
         require(ts <= s.began[q])
         s.wait_for(q, ts)
@@ -340,7 +343,7 @@ class StrongReadsShareATimestamp(Reads):
 class WritesAreNotKept(SessionReads):
     """A client does not keep the timestamps of its writes."""
 
-    def acknowledge(s, w):
+    def acknowledge(s, w: SessionReads.Write) -> None:
         require((s.stage[w] == "logged") & ~s.acknowledged[w])
         s.acknowledged[w] = True
 
@@ -349,7 +352,7 @@ class WritesAreNotKept(SessionReads):
 class TheLastIsKept(SessionReads):
     """A client keeps the last timestamp that it was told, and not the greatest."""
 
-    def keep(s, c, value):
+    def keep(s, c: SessionReads.Client, value: SessionReads.Ts) -> None:
         s.carried[c] = value
 
 
@@ -361,7 +364,7 @@ class TheLastIsKept(SessionReads):
 class TheGraceIsTakenTwice(BoundedReads):
     """Client and proxy both take the grace off."""
 
-    def wait_for(s, q, value):
+    def wait_for(s, q: BoundedReads.Read, value: BoundedReads.Ts) -> None:
         super().wait_for(q, ite(value >= s.graceful, value - s.graceful, 0))
 
 
@@ -369,7 +372,7 @@ class TheGraceIsTakenTwice(BoundedReads):
 class TheGraceIsForgotten(BoundedReads):
     """A bounded read waits for the proxy's own clock."""
 
-    def wait_for(s, q, value):
+    def wait_for(s, q: BoundedReads.Read, value: BoundedReads.Ts) -> None:
         super().wait_for(q, value + s.graceful)
 
 
@@ -377,7 +380,7 @@ class TheGraceIsForgotten(BoundedReads):
 class PagesHaveTheirOwnTime(EventualReads):
     """A further page is answered at the service time that there is."""
 
-    def timestamp_of_answer(s, q):
+    def timestamp_of_answer(s, q: EventualReads.Read) -> EventualReads.Ts:
         return s.safe[s.replica[q]]
 
 
@@ -386,7 +389,7 @@ class TwoPipelinesAndTwoReads(EventualReads):
     """The second writer of the service time takes it back between two reads."""
 
     @action(source="hazard 33")
-    def raise_again(s, r: Reads.Replica, value: Reads.Ts):
+    def raise_again(s, r: Reads.Replica, value: Reads.Ts) -> None:
         """The other pipeline stores what it had compared before."""
         require(~s.stopped[r] & (value < s.safe[r]))
         s.safe[r] = value
@@ -400,7 +403,7 @@ class TwoPipelinesAndTwoReads(EventualReads):
 class TheGreatestMoment(StrongAsksAll):
     """The answer has the rows of one replica, and the greatest moment of all."""
 
-    def choose(s, q, r):
+    def choose(s, q: StrongAsksAll.Read, r: StrongAsksAll.Replica) -> None:
         require((s.progress[q] == "waiting") & s.looked[q, r])
         s.progress[q] = "reading"
         s.at[q] = r
@@ -420,7 +423,7 @@ class TheGreatestMoment(StrongAsksAll):
 class OneRefusalEnds(StrongAsksAll):
     """A read ends with the first refusal, although another replica may answer."""
 
-    def fail_read(s, q):
+    def fail_read(s, q: StrongAsksAll.Read) -> None:
         require(s.progress[q] == "waiting")
         require(exists(s.Replica, lambda r: s.stopped[r]))
         s.end_without_answer(q)
@@ -434,7 +437,7 @@ class OneRefusalEnds(StrongAsksAll):
 class OneReplicaIsEnough(StrongAsksAll):
     """As soon as one replica has reached the guarantee, all answer."""
 
-    def may_look(s, q, r):
+    def may_look(s, q: StrongAsksAll.Read, r: StrongAsksAll.Replica) -> Bool:
         return ~s.stopped[r] & exists(s.Replica, lambda o: s.safe[o] >= s.guarantee[q])
 
 
@@ -446,7 +449,7 @@ class OneReplicaIsEnough(StrongAsksAll):
 class StrongReadsTakeTheServiceTime(StrongHandOver):
     """A read that moves takes the service time of the new replica in place of its guarantee."""
 
-    def move(s, q, r):
+    def move(s, q: StrongHandOver.Read, r: StrongHandOver.Replica) -> None:
         super().move(q, r)
         s.guarantee[q] = s.safe[r]
 
@@ -459,7 +462,7 @@ class StrongReadsTakeTheServiceTime(StrongHandOver):
 class SessionsTakeTheServiceTime(SessionHandOver):
     """The same of a session."""
 
-    def move(s, q, r):
+    def move(s, q: SessionHandOver.Read, r: SessionHandOver.Replica) -> None:
         super().move(q, r)
         s.guarantee[q] = s.safe[r]
 
@@ -472,7 +475,7 @@ class SessionsTakeTheServiceTime(SessionHandOver):
 class TheMomentGoesAlong(EventualHandOver):
     """The new replica answers at the moment of the old one, which it need not have reached."""
 
-    def move(s, q, r):
+    def move(s, q: EventualHandOver.Read, r: EventualHandOver.Replica) -> None:
         progress, moment = s.progress[q], s.moment[q]
         super().move(q, r)
         s.progress[q] = progress
@@ -487,7 +490,7 @@ class TheMomentGoesAlong(EventualHandOver):
 class PiecesOfTwoReplicas(StrongInPieces):
     """Growing rows of the old replica, sealed rows of the new one, which is at another moment."""
 
-    def move(s, q, r):
+    def move(s, q: StrongInPieces.Read, r: StrongInPieces.Replica) -> None:
         has_growing, found = s.has_growing[q], s.found
         super().move(q, r)
         s.has_growing[q] = has_growing
@@ -502,7 +505,7 @@ class PiecesOfTwoReplicas(StrongInPieces):
 class AnOldReplicaCollects(StrongInPieces):
     """A replica that has stopped goes on collecting: what it has held is gone."""
 
-    def is_serviceable(s, q):
+    def is_serviceable(s, q: StrongInPieces.Read) -> Bool:
         return s.progress[q] == "reading"
 
 
@@ -514,7 +517,7 @@ class AnOldReplicaCollects(StrongInPieces):
 class AsksTheSameAgain(EventualHandOver):
     """A read asks replicas again that it has left: back and forth for ever."""
 
-    def may_ask(s, q, r):
+    def may_ask(s, q: EventualHandOver.Read, r: EventualHandOver.Replica) -> Bool:
         return s.at[q] != r
 
 
@@ -526,7 +529,7 @@ class AsksTheSameAgain(EventualHandOver):
 class FailsWithItsFirstReplica(LeavesTheDeadAlone):
     """A read ends with the replica that it waits at, although another one runs."""
 
-    def fail_read(s, q):
+    def fail_read(s, q: LeavesTheDeadAlone.Read) -> None:
         require(one_of(s.progress[q], "waiting", "reading"))
         require(s.stopped[s.at[q]])
         s.end_without_answer(q)
@@ -540,5 +543,5 @@ class FailsWithItsFirstReplica(LeavesTheDeadAlone):
 class TheMovedDoNotWait(HandOver):
     """A read that has moved is answered at the service time that there is."""
 
-    def is_served(s, q):
+    def is_served(s, q: HandOver.Read) -> Bool:
         return super().is_served(q) | (s.at[q] != s.replica[q])

@@ -40,7 +40,7 @@ class IsNotMadeAgain(Retries):
 class TakesEveryVersion(Retries):
     """A proxy takes rows for whatever schema they were made."""
 
-    def accept(s, r, p):
+    def accept(s, r: Retries.Request, p: Retries.Proxy) -> None:
         require(s.stage[r] == "tries")
         s.stage[r] = "accepted"
 
@@ -49,7 +49,7 @@ class TakesEveryVersion(Retries):
 class AcknowledgedBeforeAllKnow(Retries):
     """A change is acknowledged although a proxy does not know it."""
 
-    def acknowledge(s):
+    def acknowledge(s) -> None:
         require(s.changing)
         s.changing = False
         s.acknowledged = s.current

@@ -1,7 +1,7 @@
 """Named mutants of the scheduler, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import all_of, each, exists, forall, implies, ite, maximum, one_of, require
+from tidemark.spec.language import Bool, all_of, each, exists, forall, implies, ite, maximum, one_of, require
 from tidemark.spec.scheduler import Scheduler
 
 TWO = "scheduler-two-ddls"
@@ -13,7 +13,7 @@ READ = "scheduler-write-and-read"
 class NotifiesAgain(Scheduler):
     """A worker that comes to its end notifies, even if another one has done so."""
 
-    def tell(s, t):
+    def tell(s, t: Scheduler.Task) -> None:
         require(s.phase[t] == "ended")
         s.notify(t)
 
@@ -22,7 +22,7 @@ class NotifiesAgain(Scheduler):
 class DropsInSilence(Scheduler):
     """What is not carried out is taken from the queue, and that is all."""
 
-    def drop(s, t):
+    def drop(s, t: Scheduler.Task) -> None:
         require(s.is_next(t) & ~s.is_wanted(t))
         s.phase[t] = "over"
 
@@ -31,7 +31,7 @@ class DropsInSilence(Scheduler):
 class NextBeginsAtTheNotice(Scheduler):
     """The next ddl task begins when the caller of the one before it was told."""
 
-    def is_next(s, t):
+    def is_next(s, t: Scheduler.Task) -> Bool:
         return all_of(
             s.phase[t] == "queued",
             forall(
@@ -52,7 +52,7 @@ class NextBeginsAtTheNotice(Scheduler):
 class TakenIsNotActive(Scheduler):
     """A task leaves the unissued ones, and does not become active."""
 
-    def take(s, t):
+    def take(s, t: Scheduler.Task) -> None:
         s.active = each(s.Task, lambda u: s.active[u])
 
 
@@ -60,7 +60,7 @@ class TakenIsNotActive(Scheduler):
 class StaysActiveWithoutItsCaller(Scheduler):
     """A task whose caller has left is not taken out of the map."""
 
-    def pop(s, t):
+    def pop(s, t: Scheduler.Task) -> None:
         known = s.active
         super().pop(t)
         s.active = each(s.Task, lambda u: ite(s.caller[t] == "left", known[u], s.active[u]))
@@ -70,7 +70,7 @@ class StaysActiveWithoutItsCaller(Scheduler):
 class CloseOverlooksAnEntry(Scheduler):
     """A task that is about to enter its queue is overlooked at the close."""
 
-    def end_close(s):
+    def end_close(s) -> None:
         require(s.mode == "closing")
         require(forall(s.Task, lambda t: ~s.is_unfinished(t)))
         s.mode = "closed"
@@ -80,7 +80,7 @@ class CloseOverlooksAnEntry(Scheduler):
 class TakesTheLast(Scheduler):
     """A worker takes the task that has entered last."""
 
-    def is_next(s, t):
+    def is_next(s, t: Scheduler.Task) -> Bool:
         return (s.phase[t] == "queued") & ~exists(
             s.Task,
             lambda u: (
@@ -97,7 +97,7 @@ class TakesTheLast(Scheduler):
 class CancellationEndsTheTask(Scheduler):
     """A caller that leaves takes its task with it: the call is given up, and never settled."""
 
-    def cancel(s, t):
+    def cancel(s, t: Scheduler.Task) -> None:
         runs = s.phase[t] == "running"
         super().cancel(t)
         s.unknown[t] = s.unknown[t] | (runs & ~s.carried[t])
@@ -110,7 +110,7 @@ class CancellationEndsTheTask(Scheduler):
 class NoticeWaitsForTheCaller(Scheduler):
     """A notice is handed over, to a caller that may have left."""
 
-    def tell(s, t):
+    def tell(s, t: Scheduler.Task) -> None:
         require(s.caller[t] == "waits")
         super().tell(t)
 
@@ -119,7 +119,7 @@ class NoticeWaitsForTheCaller(Scheduler):
 class NobodyTakesWhatIsNotWanted(Scheduler):
     """A task whose caller has left stays where it is, and those behind it wait."""
 
-    def drop(s, t):
+    def drop(s, t: Scheduler.Task) -> None:
         require(s.mode == "closing")
         super().drop(t)
 
@@ -128,7 +128,7 @@ class NobodyTakesWhatIsNotWanted(Scheduler):
 class CrashIsNotSeen(Scheduler):
     """Callers of a proxy that has crashed wait on."""
 
-    def crash(s):
+    def crash(s) -> None:
         known = s.caller
         super().crash()
         s.caller = each(s.Task, lambda t: known[t])
@@ -138,7 +138,7 @@ class CrashIsNotSeen(Scheduler):
 class ReportsWhatWasGivenUp(Scheduler):
     """A write that was given up does not count in the report, and comes afterwards."""
 
-    def report(s, upto):
+    def report(s, upto: Scheduler.Ts) -> None:
         require(one_of(s.mode, "open", "closing") & (upto > s.reported))
         require(
             forall(
@@ -156,7 +156,7 @@ class ReportsWhatWasGivenUp(Scheduler):
 class ReadsAskTheOracle(Scheduler):
     """A read takes a timestamp as writes do."""
 
-    def ask(s, t):
+    def ask(s, t: Scheduler.Task) -> None:
         require((s.phase[t] == "new") & (s.mode == "open") & s.lock_is_free(t))
         s.phase[t] = "asked"
         s.floor[t] = s.issued
@@ -167,7 +167,7 @@ class ReadsAskTheOracle(Scheduler):
 class ReadsEnterAClosedProxy(Scheduler):
     """A read needs no lock, and enters whatever the proxy does."""
 
-    def enter(s, t):
+    def enter(s, t: Scheduler.Task) -> None:
         require((s.phase[t] == "new") & (s.queue[t] == "query"))
         s.caller[t] = "waits"
         s.line_up(t)

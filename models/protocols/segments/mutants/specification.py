@@ -2,12 +2,14 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import (
+    Bool,
     Map,
     Set,
     action,
     all_of,
     any_of,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
@@ -23,7 +25,7 @@ from tidemark.spec.segments.variants.positions import OwnPositions
 class ReplaysFromTheNewestCheckpoint(Segments):
     """The replay begins at the delete checkpoint of its own moment; the files are those of an earlier one."""
 
-    def replays_from(s, g):
+    def replays_from(s, g: Segments.Segment) -> Segments.Ts:
         return s.delete_checkpoint
 
 
@@ -31,13 +33,13 @@ class ReplaysFromTheNewestCheckpoint(Segments):
 class ReplaysFromTheGreaterPosition(Segments):
     """The replay begins at the greater of the files' position and the segment's own."""
 
-    position: Map[Segments.Segment, Segments.Ts] = 0
+    position: Map[Segments.Segment, Segments.Ts] = everywhere(0)
 
-    def flush(s, g):
+    def flush(s, g: Segments.Segment) -> None:
         super().flush(g)
         s.position[g] = s.checkpoint
 
-    def replays_from(s, g):
+    def replays_from(s, g: Segments.Segment) -> Segments.Ts:
         return maximum(s.files_upto[g], s.position[g])
 
 
@@ -45,7 +47,7 @@ class ReplaysFromTheGreaterPosition(Segments):
 class StartsAtTheChannelCheckpoint(Segments):
     """The stream is consumed from the channel checkpoint, although deletes below it are in no file."""
 
-    def start_of_the_stream(s):
+    def start_of_the_stream(s) -> Segments.Ts:
         return s.checkpoint
 
 
@@ -53,7 +55,7 @@ class StartsAtTheChannelCheckpoint(Segments):
 class TrimsWithoutPin(Segments):
     """The buffer is trimmed up to the delete checkpoint, whatever a load needs."""
 
-    def may_trim(s, value):
+    def may_trim(s, value: Segments.Ts) -> Bool:
         return value <= s.delete_checkpoint
 
 
@@ -63,10 +65,10 @@ class SkipsBelowTheHighWaterMark(Segments):
     the greatest of them.
     """
 
-    def is_forwarded_to(s, g):
+    def is_forwarded_to(s, g: Segments.Segment) -> Bool:
         return s.load[g] != "none"
 
-    def is_replayed(s, g, d):
+    def is_replayed(s, g: Segments.Segment, d: Segments.Write) -> Bool:
         return super().is_replayed(g, d) & ~exists(s.Write, lambda e: s.knows[g, e] & (s.ts[e] >= s.ts[d]))
 
 
@@ -74,16 +76,16 @@ class SkipsBelowTheHighWaterMark(Segments):
 class ServesAfterTheReplay(Segments):
     """The segment is served some time after the last look at the buffer."""
 
-    replayed: Set[Segments.Segment] = False
+    replayed: Set[Segments.Segment] = everywhere(False)
 
-    def end_load(s, g):
+    def end_load(s, g: Segments.Segment) -> None:
         require(s.replayed[g])
         require(s.load[g] == "loading")
         s.load[g] = "served"
         s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
 
     @action(fairness="weak", source="facts 6.1")
-    def replay(s, g: Segments.Segment):
+    def replay(s, g: Segments.Segment) -> None:
         """The replay."""
         require((s.load[g] == "loading") & ~s.replayed[g])
         s.replayed[g] = True
@@ -98,7 +100,7 @@ class ServesAfterTheReplay(Segments):
 class NothingIsForwarded(Segments):
     """Deletes of the stream go into growing segments and the buffer only."""
 
-    def is_forwarded_to(s, g):
+    def is_forwarded_to(s, g: Segments.Segment) -> Bool:
         return (s.load[g] == "served") & (s.safe > s.tick)
 
 
@@ -106,7 +108,7 @@ class NothingIsForwarded(Segments):
 class ServesBeforeTheLoads(Segments):
     """The service time is raised although flushed segments are not loaded."""
 
-    def raise_safe(s):
+    def raise_safe(s) -> None:
         require(s.watching & (s.pack > s.safe))
         require(forall(s.Write, lambda w: ~s.is_in_pack(w)))
         s.safe = s.pack
@@ -116,7 +118,7 @@ class ServesBeforeTheLoads(Segments):
 class GrowingSegmentGoesFirst(Segments):
     """The growing segment is released when the load of the sealed one begins."""
 
-    def begin_load(s, g):
+    def begin_load(s, g: Segments.Segment) -> None:
         super().begin_load(g)
         s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
 
@@ -125,7 +127,7 @@ class GrowingSegmentGoesFirst(Segments):
 class FlushedBeforeItsRowsAreInFiles(Segments):
     """A segment is flushed although a row of it is in no file yet."""
 
-    def flush(s, g):
+    def flush(s, g: Segments.Segment) -> None:
         require(~s.flushed[g])
         s.flushed[g] = True
 
@@ -134,7 +136,7 @@ class FlushedBeforeItsRowsAreInFiles(Segments):
 class CheckpointPassesARow(Segments):
     """The checkpoint moves past a row that is in no file: nothing loads it, and it is left out."""
 
-    def store(s, value):
+    def store(s, value: Segments.Ts) -> None:
         require((value > s.checkpoint) & (value <= s.tick))
         s.checkpoint = value
 
@@ -143,7 +145,7 @@ class CheckpointPassesARow(Segments):
 class DeleteCheckpointPassesADelete(Segments):
     """The delete checkpoint moves past a delete that is in no file of a segment: nothing replays it."""
 
-    def store_deletes(s, value):
+    def store_deletes(s, value: Segments.Ts) -> None:
         require((value > s.delete_checkpoint) & (value <= s.checkpoint))
         s.delete_checkpoint = value
 
@@ -152,7 +154,7 @@ class DeleteCheckpointPassesADelete(Segments):
 class GrowingSegmentIsKept(Segments):
     """The growing segment stays beside the sealed one."""
 
-    def end_load(s, g):
+    def end_load(s, g: Segments.Segment) -> None:
         grown = s.grown
         super().end_load(g)
         s.grown = each(s.Write, lambda w: grown[w])
@@ -166,7 +168,7 @@ class GrowingSegmentIsKept(Segments):
 class NothingIsExcluded(Segments):
     """Rows of the stream are taken though their files were loaded."""
 
-    def is_left_out(s, w):
+    def is_left_out(s, w: Segments.Write) -> Bool:
         return s.wanted[s.segment[w]] | (s.load[s.segment[w]] == "served")
 
 
@@ -178,7 +180,7 @@ class NothingIsExcluded(Segments):
 class SealedSegmentsAreNotExcluded(Segments):
     """Rows of the stream go into a growing segment beside the sealed one that has them."""
 
-    def is_left_out(s, w):
+    def is_left_out(s, w: Segments.Write) -> Bool:
         return s.ts[w] <= s.excluded[s.segment[w]]
 
 
@@ -187,11 +189,11 @@ class LoadsNeedNotEnd(Segments):
     """A load holds the lock that the pipeline needs, and need not end."""
 
     @action(source="facts 6.1")
-    def end_load(s, g: Segments.Segment):
+    def end_load(s, g: Segments.Segment) -> None:
         """The load ends, if ever."""
         super().end_load(g)
 
-    def take_pack(s, end):
+    def take_pack(s, end: Segments.Ts) -> None:
         super().take_pack(end)
         require(forall(s.Segment, lambda g: s.load[g] != "loading"))
 
@@ -200,7 +202,7 @@ class LoadsNeedNotEnd(Segments):
 class TrimsBeforeListedLoads(Segments):
     """The buffer lets go of deletes that a listed segment needs whose load is still to begin."""
 
-    def is_to_be_loaded(s, g):
+    def is_to_be_loaded(s, g: Segments.Segment) -> Bool:
         return s.wanted[g] & (s.load[g] == "loading")
 
 
@@ -208,7 +210,7 @@ class TrimsBeforeListedLoads(Segments):
 class ListedSegmentsGetTheStreamOnly(Segments):
     """A listed segment is loaded without the deletes that were in files when the channel was taken up."""
 
-    def is_in_files(s, g, d):
+    def is_in_files(s, g: Segments.Segment, d: Segments.Write) -> Bool:
         return super().is_in_files(g, d) & ~s.wanted[g]
 
 
@@ -220,7 +222,7 @@ class ListedSegmentsGetTheStreamOnly(Segments):
 class ForwardsDuringALoad(Segments):
     """Deletes of the stream go into a segment before its load has ended."""
 
-    def is_forwarded_to(s, g):
+    def is_forwarded_to(s, g: Segments.Segment) -> Bool:
         return s.load[g] != "none"
 
 
@@ -232,7 +234,7 @@ class ForwardsDuringALoad(Segments):
 class GrowsFromTheCheckpoint(OwnPositions):
     """Rows of a growing segment are left out up to the channel's checkpoint; its files go further."""
 
-    def excluded_at_start(s, g):
+    def excluded_at_start(s, g: OwnPositions.Segment) -> OwnPositions.Ts:
         return ite(s.flushed[g], s.position[g], s.checkpoint)
 
 
@@ -244,7 +246,7 @@ class GrowsFromTheCheckpoint(OwnPositions):
 class SealedUpToTheCheckpoint(OwnPositions):
     """Rows of a segment that is loaded are left out up to the channel's checkpoint; it was flushed ahead."""
 
-    def excluded_when_sealed(s, g):
+    def excluded_when_sealed(s, g: OwnPositions.Segment) -> OwnPositions.Ts:
         return s.checkpoint
 
 
@@ -258,7 +260,7 @@ class ListedUpToTheCheckpoint(OwnPositions):
     loaded. No read finds such a row, for the service time waits for the loads.
     """
 
-    def excluded_at_start(s, g):
+    def excluded_at_start(s, g: OwnPositions.Segment) -> OwnPositions.Ts:
         return ite(s.flushed[g], s.checkpoint, s.position[g])
 
 
@@ -266,7 +268,7 @@ class ListedUpToTheCheckpoint(OwnPositions):
 class OnePositionForAll(OwnPositions):
     """Rows are left out up to the greatest position of all segments."""
 
-    def excluded_at_start(s, g):
+    def excluded_at_start(s, g: OwnPositions.Segment) -> OwnPositions.Ts:
         return greatest(
             s.Ts, lambda t: exists(s.Segment, lambda h: s.position[h] == t), upto=s.tick, default=0
         )
@@ -280,7 +282,7 @@ class OnePositionForAll(OwnPositions):
 class UpToAndWithoutThePosition(OwnPositions):
     """A row at the position itself is taken, though it is in the files."""
 
-    def is_left_out(s, w):
+    def is_left_out(s, w: OwnPositions.Write) -> Bool:
         return s.ts[w] < s.excluded[s.segment[w]]
 
 
@@ -292,7 +294,7 @@ class UpToAndWithoutThePosition(OwnPositions):
 class ThePositionIsTheNext(OwnPositions):
     """The position is taken for that of the next row: the row behind it is left out, and in no file."""
 
-    def is_left_out(s, w):
+    def is_left_out(s, w: OwnPositions.Write) -> Bool:
         return s.ts[w] <= s.excluded[s.segment[w]] + 1
 
 
@@ -304,7 +306,7 @@ class ThePositionIsTheNext(OwnPositions):
 class ForgetsAtTheBeginning(OwnPositions):
     """What is excluded below the end of a pack is forgotten when the pack comes."""
 
-    def take_pack(s, end):
+    def take_pack(s, end: OwnPositions.Ts) -> None:
         super().take_pack(end)
         s.forget()
 
@@ -317,7 +319,7 @@ class ForgetsAtTheBeginning(OwnPositions):
 class PositionBeforeItsRows(OwnPositions):
     """A position is recorded before the last of its rows is in files."""
 
-    def is_synced(s, w, g, value):
+    def is_synced(s, w: OwnPositions.Write, g: OwnPositions.Segment, value: OwnPositions.Ts) -> Bool:
         return super().is_synced(w, g, value) & (s.ts[w] < value)
 
 
@@ -329,5 +331,5 @@ class PositionBeforeItsRows(OwnPositions):
 class FilesBeforeThePosition(OwnPositions):
     """Files hold rows above the position that is recorded with them."""
 
-    def is_synced(s, w, g, value):
+    def is_synced(s, w: OwnPositions.Write, g: OwnPositions.Segment, value: OwnPositions.Ts) -> Bool:
         return all_of(s.is_row(w), s.segment[w] == g, any_of(s.ts[w] <= value, s.ts[w] == value + 1))

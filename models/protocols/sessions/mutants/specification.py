@@ -11,7 +11,7 @@ SMALL = "sessions-small"
 class ListsWhatHasBegun(Sessions):
     """The list holds sessions that are over."""
 
-    def list_sessions(s):
+    def list_sessions(s) -> None:
         super().list_sessions()
         s.view = each(s.Node, lambda n: s.began[n] > 0)
 
@@ -20,7 +20,7 @@ class ListsWhatHasBegun(Sessions):
 class ServesBeforeTheFence(Sessions):
     """The coordinator serves as soon as it has the list."""
 
-    def serve(s):
+    def serve(s) -> None:
         require(s.phase == "listed")
         s.phase = "serving"
 
@@ -29,7 +29,7 @@ class ServesBeforeTheFence(Sessions):
 class FencesWhatItDoesNotKnow(Sessions):
     """The coordinator fences every session that is not in its list."""
 
-    def fence(s, n):
+    def fence(s, n: Sessions.Node) -> None:
         require((s.phase == "listed") & ~s.fenced[n] & (s.began[n] > 0) & ~s.was_live(n, s.seen))
         s.fenced[n] = True
 
@@ -38,7 +38,7 @@ class FencesWhatItDoesNotKnow(Sessions):
 class WatchesOneTooLate(Sessions):
     """The watch begins one change behind the list: off by one."""
 
-    def serve(s):
+    def serve(s) -> None:
         require(s.seen < s.revision)
         super().serve()
         s.seen = s.seen + 1
@@ -48,7 +48,7 @@ class WatchesOneTooLate(Sessions):
 class ForgetsFromTheListOnly(Sessions):
     """The coordinator fences what it finds when it starts, and nothing later."""
 
-    def fence(s, n):
+    def fence(s, n: Sessions.Node) -> None:
         require(s.phase == "listed")
         super().fence(n)
 
@@ -57,7 +57,7 @@ class ForgetsFromTheListOnly(Sessions):
 class IsSilentWithoutAWatch(Sessions):
     """A watch that is refused ends, and nothing begins it again."""
 
-    def lose_watch(s):
+    def lose_watch(s) -> None:
         require(s.compacted == 0)
         super().lose_watch()
 
@@ -66,6 +66,6 @@ class IsSilentWithoutAWatch(Sessions):
 class AdmitsWhomItDoesNotKnow(Sessions):
     """A report of a session that the watch has not told of yet is taken."""
 
-    def accept(s, n):
+    def accept(s, n: Sessions.Node) -> None:
         require((s.phase == "serving") & (s.began[n] > 0) & ~s.admitted[n])
         s.admitted[n] = True

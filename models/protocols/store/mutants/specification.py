@@ -1,7 +1,7 @@
 """Named mutants of the specification, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import one_of, require
+from tidemark.spec.language import Bool, one_of, require
 from tidemark.spec.store import Store
 
 
@@ -9,7 +9,7 @@ from tidemark.spec.store import Store
 class AnsweredBeforeForced(Store):
     """A save is answered once it can be seen."""
 
-    def answer(s, w):
+    def answer(s, w: Store.Save) -> None:
         require((s.stage[w] == "open") & s.applied[w])
         s.stage[w] = "answered"
 
@@ -18,7 +18,7 @@ class AnsweredBeforeForced(Store):
 class PlainPut(Store):
     """The store keeps what comes last, not the greatest."""
 
-    def apply(s, w):
+    def apply(s, w: Store.Save) -> None:
         require(one_of(s.stage[w], "open", "failed") & ~s.applied[w] & s.is_allowed(w))
         s.applied[w] = True
         s.visible = s.value[w]
@@ -28,7 +28,7 @@ class PlainPut(Store):
 class FenceIgnored(Store):
     """The store takes the saves of any term."""
 
-    def is_allowed(s, w):
+    def is_allowed(s, w: Store.Save) -> Bool:
         return s.term[w] <= s.fence
 
 
@@ -36,7 +36,7 @@ class FenceIgnored(Store):
 class RefusedAndApplied(Store):
     """A save is refused though it was applied."""
 
-    def refuse(s, w):
+    def refuse(s, w: Store.Save) -> None:
         require((s.stage[w] == "open") & s.lapsed)
         s.stage[w] = "refused"
 
@@ -45,7 +45,7 @@ class RefusedAndApplied(Store):
 class ReadsAhead(Store):
     """A read answers with what may vanish."""
 
-    def answer_read(s, r):
+    def answer_read(s, r: Store.Read) -> None:
         require(s.look[r] == "seen")
         s.look[r] = "answered"
 
@@ -54,5 +54,5 @@ class ReadsAhead(Store):
 class StaleRead(Store):
     """A read may see what was there before it began."""
 
-    def may_see(s, r, value):
+    def may_see(s, r: Store.Read, value: Store.Value) -> Bool:
         return value <= s.visible

@@ -2,6 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import (
+    Bool,
     forall,
     ite,
     least,
@@ -13,7 +14,7 @@ from tidemark.spec.stream.variants.minimum import AtTheMinimum
 class EndsAtTheGreatest(AtTheMinimum):
     """A pack ends at the greatest of the last ticks: the others are read on beyond it later."""
 
-    def end_of_pack(s):
+    def end_of_pack(s) -> AtTheMinimum.Ts:
         return least(s.Ts, lambda t: forall(s.Channel, lambda d: s.at[d] <= t), default=0)
 
 
@@ -21,10 +22,10 @@ class EndsAtTheGreatest(AtTheMinimum):
 class OneChannelIsEnough(AtTheMinimum):
     """A pack is made when one channel has been read beyond the last one."""
 
-    def makes_a_pack(s, c, value):
+    def makes_a_pack(s, c: AtTheMinimum.Channel, value: AtTheMinimum.Ts) -> Bool:
         return s.at[c] > s.last
 
-    def end_of_pack(s):
+    def end_of_pack(s) -> AtTheMinimum.Ts:
         return least(s.Ts, lambda t: forall(s.Channel, lambda d: s.at[d] <= t), default=0)
 
 
@@ -32,7 +33,7 @@ class OneChannelIsEnough(AtTheMinimum):
 class WaitsForEqualTicks(AtTheMinimum):
     """A pack is made where all channels are at the same tick, as by Milvus."""
 
-    def makes_a_pack(s, c, value):
+    def makes_a_pack(s, c: AtTheMinimum.Channel, value: AtTheMinimum.Ts) -> Bool:
         return super().makes_a_pack(c, value) & forall(s.Channel, lambda d: s.at[d] == s.at[c])
 
 
@@ -40,7 +41,7 @@ class WaitsForEqualTicks(AtTheMinimum):
 class TheFirstReadsOn(AtTheMinimum):
     """The channel at the greatest tick reads on, and not the one at the smallest."""
 
-    def is_behind(s, c):
+    def is_behind(s, c: AtTheMinimum.Channel) -> Bool:
         return forall(s.Channel, lambda d: s.at[c] >= s.at[d])
 
 
@@ -54,7 +55,7 @@ class TheTickOfASeekIsForgotten(AtTheMinimum):
     channel ahead is the only one that its messages have.
     """
 
-    def read_tick(s, c, value):
+    def read_tick(s, c: AtTheMinimum.Channel, value: AtTheMinimum.Ts) -> None:
         was_seeking = s.seeking[c]
         super().read_tick(c, value)
         s.at[c] = ite(was_seeking, 0, s.at[c])
@@ -68,5 +69,5 @@ class TheTickOfASeekIsForgotten(AtTheMinimum):
 class PlacesAreThoseOfTheTicks(AtTheMinimum):
     """The position has the places of the last ticks, though a channel ahead has messages before its own."""
 
-    def place_of_position(s, c):
+    def place_of_position(s, c: AtTheMinimum.Channel) -> AtTheMinimum.Place:
         return s.read[c]

@@ -1,7 +1,7 @@
 """Named mutants of the message stream, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import all_of, each, ite, require
+from tidemark.spec.language import Bool, all_of, each, ite, require
 from tidemark.spec.stream import Stream
 
 
@@ -13,7 +13,7 @@ from tidemark.spec.stream import Stream
 class SeekLeavesItsPlaceOut(Stream):
     """A seek begins behind the place of the position."""
 
-    def start_of(s, c, place):
+    def start_of(s, c: Stream.Channel, place: Stream.Place) -> Stream.Place:
         return place
 
 
@@ -21,7 +21,7 @@ class SeekLeavesItsPlaceOut(Stream):
 class SeekSkipsNothing(Stream):
     """A consumer that seeks keeps what it has already."""
 
-    def is_skipped(s, m):
+    def is_skipped(s, m: Stream.Message) -> Bool:
         return s.seeking[s.channel[m]] & (s.ts[m] == 0)
 
 
@@ -29,7 +29,7 @@ class SeekSkipsNothing(Stream):
 class SeekKeepsTheBound(Stream):
     """A consumer that seeks keeps what has the timestamp of the position."""
 
-    def is_skipped(s, m):
+    def is_skipped(s, m: Stream.Message) -> Bool:
         return s.seeking[s.channel[m]] & (s.ts[m] < s.position_ts)
 
 
@@ -37,7 +37,7 @@ class SeekKeepsTheBound(Stream):
 class SeekEndsAtAnyTick(Stream):
     """A seek ends at the first tick, also if that is smaller than the position."""
 
-    def read_tick(s, c, value):
+    def read_tick(s, c: Stream.Channel, value: Stream.Ts) -> None:
         super().read_tick(c, value)
         s.seeking[c] = False
 
@@ -46,7 +46,7 @@ class SeekEndsAtAnyTick(Stream):
 class PositionIsThePlaceOfTheTick(Stream):
     """The position has the place of the tick, though a message before it is still buffered."""
 
-    def place_of_position(s, c):
+    def place_of_position(s, c: Stream.Channel) -> Stream.Place:
         return s.read[c]
 
 
@@ -54,7 +54,7 @@ class PositionIsThePlaceOfTheTick(Stream):
 class EmptyPlaceIsTheEnd(Stream):
     """A position without a place is taken for the end of the log."""
 
-    def start_of(s, c, place):
+    def start_of(s, c: Stream.Channel, place: Stream.Place) -> Stream.Place:
         return ite(place > 0, place - 1, s.end[c])
 
 
@@ -66,7 +66,7 @@ class EmptyPlaceIsTheEnd(Stream):
 class EmptyPlaceIsTheEarliest(Stream):
     """A position without a place is taken for the earliest: nothing is skipped, whatever its timestamp."""
 
-    def is_skipped(s, m):
+    def is_skipped(s, m: Stream.Message) -> Bool:
         return super().is_skipped(m) & (s.position_place[s.channel[m]] > 0)
 
 
@@ -74,7 +74,7 @@ class EmptyPlaceIsTheEarliest(Stream):
 class EveryTickMakesAPack(Stream):
     """A smaller tick makes a pack, too."""
 
-    def makes_a_pack(s, c, value):
+    def makes_a_pack(s, c: Stream.Channel, value: Stream.Ts) -> Bool:
         return all_of(~s.seeking[c], s.is_level(), value != s.last)
 
 
@@ -82,7 +82,7 @@ class EveryTickMakesAPack(Stream):
 class CopiesAreNotRemoved(Stream):
     """A pack holds a message and its copy."""
 
-    def read_message(s, m):
+    def read_message(s, m: Stream.Message) -> None:
         was_buffered = s.buffered[m]
         super().read_message(m)
         s.twice[m] = s.twice[m] | (was_buffered & s.buffered[m])
@@ -92,7 +92,7 @@ class CopiesAreNotRemoved(Stream):
 class FirstTickMakesAPack(Stream):
     """A pack is made when one channel is at a greater tick, whatever the others have read."""
 
-    def makes_a_pack(s, c, value):
+    def makes_a_pack(s, c: Stream.Channel, value: Stream.Ts) -> Bool:
         return ~s.seeking[c] & (value > s.last)
 
 
@@ -100,7 +100,7 @@ class FirstTickMakesAPack(Stream):
 class TheGreatestReadsOn(Stream):
     """All channels read on until they happen to be level, those at the greatest tick too."""
 
-    def may_read(s, c):
+    def may_read(s, c: Stream.Channel) -> Bool:
         return (s.next_ts == 0) | ~s.is_level() | s.pursues()
 
 
@@ -108,7 +108,7 @@ class TheGreatestReadsOn(Stream):
 class PursuitPassesADrop(Stream):
     """A pack grows though a message in it drops the collection."""
 
-    def pursues(s):
+    def pursues(s) -> Bool:
         return s.PURSUIT
 
 
@@ -116,7 +116,7 @@ class PursuitPassesADrop(Stream):
 class PursuitForgetsWhatItHas(Stream):
     """A further tick replaces what the pack holds."""
 
-    def gather(s, value):
+    def gather(s, value: Stream.Ts) -> None:
         held = s.held
         super().gather(value)
         s.held = each(s.Message, lambda m: s.held[m] & ~held[m])
@@ -130,7 +130,7 @@ class PursuitForgetsWhatItHas(Stream):
 class PositionKeepsItsPlace(Stream):
     """A position has the timestamp of its pack, and the place of the position before."""
 
-    def place_of_position(s, c):
+    def place_of_position(s, c: Stream.Channel) -> Stream.Place:
         return ite(s.position_place[c] > 0, s.position_place[c], super().place_of_position(c))
 
 
@@ -138,7 +138,7 @@ class PositionKeepsItsPlace(Stream):
 class ReadsMessagesAhead(Stream):
     """Messages are read though the pack in hand has ended."""
 
-    def read_message(s, m):
+    def read_message(s, m: Stream.Message) -> None:
         require(s.lies_at(m, s.read[s.channel[m]] + 1))
         s.read[s.channel[m]] = s.read[s.channel[m]] + 1
         s.buffered[m] = ~s.is_skipped(m)

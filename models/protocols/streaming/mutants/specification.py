@@ -1,7 +1,7 @@
 """Named mutants of a streaming node, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import forall, implies, require
+from tidemark.spec.language import Bool, forall, implies, require
 from tidemark.spec.streaming import Streaming
 
 SMALL = "streaming-small"
@@ -11,7 +11,7 @@ SMALL = "streaming-small"
 class TickWaitsForNothing(Streaming):
     """A tick carries its own timestamp, whatever is not acknowledged."""
 
-    def is_waited_for(s, m):
+    def is_waited_for(s, m: Streaming.Message) -> Bool:
         return super().is_waited_for(m) & (s.ts[m] == 0)
 
 
@@ -19,7 +19,7 @@ class TickWaitsForNothing(Streaming):
 class TickReachesAMessage(Streaming):
     """A tick may be equal to the timestamp of a message that is not acknowledged."""
 
-    def collect(s, ts, upto):
+    def collect(s, ts: Streaming.Ts, upto: Streaming.Place) -> None:
         require(s.is_open & (s.to_write == 0) & s.lock_is_free())
         require(ts > s.passed)
         require(forall(s.Message, lambda m: implies(s.is_waited_for(m), s.ts[m] >= ts)))
@@ -32,7 +32,7 @@ class TickReachesAMessage(Streaming):
 class StartIsTheEnd(Streaming):
     """Readers of a tick start behind the end of the log, though a later message may lie before it."""
 
-    def is_in_log_above(s, m, ts):
+    def is_in_log_above(s, m: Streaming.Message, ts: Streaming.Ts) -> Bool:
         return super().is_in_log_above(m, ts) & (s.end == 0)
 
 
@@ -40,7 +40,7 @@ class StartIsTheEnd(Streaming):
 class TermForgetsItsTicks(Streaming):
     """A new term begins without a first tick, and collects from the beginning."""
 
-    def reopen(s, ts):
+    def reopen(s, ts: Streaming.Ts) -> None:
         super().reopen(ts)
         s.passed = 0
         s.to_write = 0
@@ -50,7 +50,7 @@ class TermForgetsItsTicks(Streaming):
 class StartIsTheOwnPlace(Streaming):
     """The start that is noted with a message is its own place, though a later one may lie before it."""
 
-    def append(s, m):
+    def append(s, m: Streaming.Message) -> None:
         super().append(m)
         s.since[m] = s.end
 
@@ -59,7 +59,7 @@ class StartIsTheOwnPlace(Streaming):
 class FlusherPassesABuffer(Streaming):
     """The flusher's checkpoint follows what was read, stored or not."""
 
-    def move_flusher(s, upto):
+    def move_flusher(s, upto: Streaming.Place) -> None:
         require((upto > s.flusher) & (upto <= s.reading))
         s.flusher = upto
 
@@ -68,7 +68,7 @@ class FlusherPassesABuffer(Streaming):
 class CutBehindTheFlusher(Streaming):
     """The log is cut behind the flusher's checkpoint alone."""
 
-    def truncate(s, upto):
+    def truncate(s, upto: Streaming.Place) -> None:
         require((upto > s.cut) & (upto <= s.flusher))
         s.cut = upto
 
@@ -77,7 +77,7 @@ class CutBehindTheFlusher(Streaming):
 class ConsumerGoesOn(Streaming):
     """After a crash the consumer goes on where it was."""
 
-    def close(s):
+    def close(s) -> None:
         reading = s.reading
         super().close()
         s.reading = reading
@@ -87,6 +87,6 @@ class ConsumerGoesOn(Streaming):
 class TickNeedsAQuietLog(Streaming):
     """A tick is collected only while nothing has been drawn since the last one."""
 
-    def collect(s, ts, upto):
+    def collect(s, ts: Streaming.Ts, upto: Streaming.Place) -> None:
         require(s.issued == s.passed)
         super().collect(ts, upto)

@@ -11,6 +11,7 @@ from tidemark.spec.language import (
     Map,
     action,
     each,
+    everywhere,
     exists,
     forall,
     greatest,
@@ -18,6 +19,8 @@ from tidemark.spec.language import (
     ite,
     least,
     lemma,
+    other_parameters,
+    removed,
     require,
     when,
 )
@@ -30,7 +33,8 @@ from tidemark.spec.timetick import TimeTick
 class InitSessionsMissesOne(TimeTick):
     """A coordinator that starts builds its map from a list in which one live proxy is missing."""
 
-    def restart(s, missed: TimeTick.Source):
+    @other_parameters
+    def restart(s, missed: TimeTick.Source) -> None:
         require(missed != s.ddl)
         super().restart()
         s.known[missed] = False
@@ -40,7 +44,7 @@ class InitSessionsMissesOne(TimeTick):
 class DdlKeyCollides(TimeTick):
     """The DDL source and the proxy have one key in the map, so that the DDL report represents both."""
 
-    def accept(s, p):
+    def accept(s, p: TimeTick.Source) -> None:
         super().accept(p)
         with when(p == s.ddl):
             s.entry = each(s.Source, lambda q: s.known[q])
@@ -53,7 +57,7 @@ class DdlKeyCollides(TimeTick):
 class ReportsOfStrangersAreTaken(TimeTick):
     """A report of a session that the coordinator does not know makes an entry, and its sender serves."""
 
-    def accept(s, p):
+    def accept(s, p: TimeTick.Source) -> None:
         require(s.up)
         require(exists(s.Channel, lambda c: s.promised[p, c] > 0))
         s.entry[p] = s.known[p]
@@ -71,7 +75,7 @@ class ReportsOfStrangersAreTaken(TimeTick):
 class RemovedSessionLeavesItsEntry(TimeTick):
     """delSession takes the session from the map and not its report."""
 
-    def clear_entry(s, p):
+    def clear_entry(s, p: TimeTick.Source) -> None:
         pass
 
 
@@ -79,7 +83,7 @@ class RemovedSessionLeavesItsEntry(TimeTick):
 class RemovedBeforeItsLeaseEnds(TimeTick):
     """A watch event of an older lease removes a session that lives, without a fence."""
 
-    def forget(s, p):
+    def forget(s, p: TimeTick.Source) -> None:
         require(s.up & s.known[p])
         require(p != s.ddl)
         s.known[p] = False
@@ -90,14 +94,14 @@ class RemovedBeforeItsLeaseEnds(TimeTick):
 class DdlSourceIsNotWaitedFor(TimeTick):
     """Rounds wait for proxies only; the DDL source is none of the sessions."""
 
-    def is_learned_at_start(s, p):
+    def is_learned_at_start(s, p: TimeTick.Source) -> Bool:
         return (p != s.ddl) & super().is_learned_at_start(p)
 
-    def close_round(s):
+    def close_round(s) -> None:
         require(exists(s.Source, lambda p: s.known[p]))
         super().close_round()
 
-    def round_value(s, c):
+    def round_value(s, c: TimeTick.Channel) -> TimeTick.Ts:
         return least(
             s.Ts, lambda v: exists(s.Source, lambda p: s.known[p] & (s.entry_ts[p, c] == v)), default=0
         )
@@ -114,10 +118,10 @@ class DdlSourceIsNotWaitedFor(TimeTick):
 class RoundDoesNotWait(TimeTick):
     """A tick is made of the reports that there are."""
 
-    def round_is_complete(s):
+    def round_is_complete(s) -> Bool:
         return exists(s.Source, lambda p: s.entry[p])
 
-    def round_value(s, c):
+    def round_value(s, c: TimeTick.Channel) -> TimeTick.Ts:
         return least(
             s.Ts, lambda v: exists(s.Source, lambda p: s.entry[p] & (s.entry_ts[p, c] == v)), default=0
         )
@@ -127,7 +131,7 @@ class RoundDoesNotWait(TimeTick):
 class GreatestOfTheReports(TimeTick):
     """The round takes the maximum over the sessions."""
 
-    def round_value(s, c):
+    def round_value(s, c: TimeTick.Channel) -> TimeTick.Ts:
         return greatest(
             s.Ts,
             lambda v: exists(s.Source, lambda p: s.known[p] & (s.entry_ts[p, c] == v)),
@@ -140,7 +144,7 @@ class GreatestOfTheReports(TimeTick):
 class OneAboveTheMinimum(TimeTick):
     """The tick is the least timestamp to come instead of one below it."""
 
-    def round_value(s, c):
+    def round_value(s, c: TimeTick.Channel) -> TimeTick.Ts:
         return super().round_value(c) + 1
 
 
@@ -148,7 +152,7 @@ class OneAboveTheMinimum(TimeTick):
 class EntriesStayAfterARound(TimeTick):
     """The map is cloned and not set back to nil."""
 
-    def clear_entries(s):
+    def clear_entries(s) -> None:
         s.entry = each(s.Source, lambda p: s.up & s.entry[p])
         s.entry_ts = each(s.Source, s.Channel, lambda p, c: ite(s.up, s.entry_ts[p, c], 0))
 
@@ -158,9 +162,9 @@ class QueueOfTwoRounds(TimeTick):
     """The queue holds more than one round and the oldest is sent first: the sender is always behind."""
 
     queued_behind: Bool = False
-    behind_ts: Map[TimeTick.Channel, TimeTick.Ts] = 0
+    behind_ts: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)
 
-    def drop_round(s):
+    def drop_round(s) -> None:
         require(s.up & s.queued)
         require(s.round_is_complete())
         with when(~s.queued_behind):
@@ -168,7 +172,7 @@ class QueueOfTwoRounds(TimeTick):
             s.behind_ts = each(s.Channel, s.round_value)
         s.clear_entries()
 
-    def take_round(s):
+    def take_round(s) -> None:
         super().take_round()
         with when(s.queued_behind):
             s.queued = True
@@ -176,7 +180,7 @@ class QueueOfTwoRounds(TimeTick):
             s.queued_behind = False
             s.behind_ts = each(s.Channel, lambda c: 0)
 
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         super().crash_coordinator()
         s.queued_behind = False
         s.behind_ts = each(s.Channel, lambda c: 0)
@@ -187,7 +191,7 @@ class SenderHangs(TimeTick):
     """A send never ends, and with it the round: all rounds to come are dropped."""
 
     @action(source="hazard 29")
-    def end_round(s):
+    def end_round(s) -> None:
         """The sends of the round are joined, or never are."""
         super().end_round()
 
@@ -200,8 +204,8 @@ class TicksAreNotCompared(TimeTick):
     """A tick below the last one is sent: a session that joins brings an older value."""
 
     MONOTONE = False
-    overtake = None
-    crash_coordinator = None
+    overtake = removed
+    crash_coordinator = removed
 
 
 @mutant(killer="timetick.ticks_never_go_back", source="H30: restart", instance="timetick-small")
@@ -216,9 +220,9 @@ class DdlReportUnordered(TimeTick):
     """An older report of the DDL source arrives after a newer one, and ticks are not compared."""
 
     MONOTONE = False
-    register = None
+    register = removed
 
-    def overtake(s, p, c, value):
+    def overtake(s, p: TimeTick.Source, c: TimeTick.Channel, value: TimeTick.Ts) -> None:
         require(p == s.ddl)
         super().overtake(p, c, value)
 
@@ -227,7 +231,7 @@ class DdlReportUnordered(TimeTick):
 class FailedSendCounts(TimeTick):
     """A tick whose send failed is counted as sent."""
 
-    def fail_send(s, c, applied):
+    def fail_send(s, c: TimeTick.Channel, applied: Bool) -> None:
         super().fail_send(c, applied)
         s.synced[c] = s.round_ts[c]
 
@@ -236,7 +240,7 @@ class FailedSendCounts(TimeTick):
 class FailedSendIsForgotten(TimeTick):
     """Only a tick that was counted as sent is remembered; one that failed may be in the log all the same."""
 
-    def fail_send(s, c, applied):
+    def fail_send(s, c: TimeTick.Channel, applied: Bool) -> None:
         before = s.last[c]
         super().fail_send(c, applied)
         s.last[c] = before
@@ -250,14 +254,14 @@ class FailedSendIsForgotten(TimeTick):
 class LateTick(TimeTick):
     """A tick whose send has failed is appended later, after others."""
 
-    stray: Map[TimeTick.Channel, TimeTick.Ts] = 0
+    stray: Map[TimeTick.Channel, TimeTick.Ts] = everywhere(0)
 
-    def fail_send(s, c, applied):
+    def fail_send(s, c: TimeTick.Channel, applied: Bool) -> None:
         super().fail_send(c, applied)
         s.stray[c] = ite(applied, s.stray[c], s.round_ts[c])
 
     @action(source="hazard 12")
-    def land_tick(s, c: TimeTick.Channel):
+    def land_tick(s, c: TimeTick.Channel) -> None:
         """The broker completes the send."""
         require(s.stray[c] > 0)
         s.tick[c] = s.stray[c]
@@ -265,7 +269,7 @@ class LateTick(TimeTick):
         s.stray[c] = 0
 
     @lemma(source="hazard 12")
-    def stray_ticks_are_below_all_to_come(s):
+    def stray_ticks_are_below_all_to_come(s) -> Bool:
         """What may still land lies below all messages to come: the promise holds all the same."""
         return forall(
             s.Message, lambda m: implies(s.may_append(m), s.lies_above(m, s.stray[s.channel_of[m]]))
@@ -276,12 +280,12 @@ class LateTick(TimeTick):
 class DeadCoordinatorSends(TimeTick):
     """A coordinator that lost its lease goes on sending while its successor starts."""
 
-    def crash_coordinator(s):
+    def crash_coordinator(s) -> None:
         require(s.up)
         s.up = False
         s.fault()
 
-    def send_tick(s, c):
+    def send_tick(s, c: TimeTick.Channel) -> None:
         require(s.sending & s.to_send[c])
         with when(s.is_new(c)):
             s.log_tick(c)
@@ -294,7 +298,7 @@ class DeadCoordinatorSends(TimeTick):
 class FenceOnlyWhatIsKnown(TimeTick):
     """A coordinator that starts does not fence the sources whose lease ended while no coordinator watched."""
 
-    def restart(s):
+    def restart(s) -> None:
         require(~s.up)
         s.up = True
         s.known = each(s.Source, s.is_learned_at_start)
@@ -305,6 +309,6 @@ class FenceOnlyWhatIsKnown(TimeTick):
 class AppendsNeedALease(TimeTick):
     """The log takes messages of registered sources only; the DDL source has no lease of its own."""
 
-    def append(s, m):
+    def append(s, m: TimeTick.Message) -> None:
         require(s.session[s.sender[m]] == "registered")
         super().append(m)

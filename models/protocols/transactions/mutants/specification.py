@@ -1,7 +1,7 @@
 """Named mutants of transactions in a log, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import all_of, each, forall, implies, ite, require
+from tidemark.spec.language import Bool, all_of, each, forall, implies, ite, require
 from tidemark.spec.transactions import Transactions
 
 SMALL = "transactions-small"
@@ -12,7 +12,7 @@ TWO = "transactions-two"
 class CommitsWithoutItsBodies(Transactions):
     """A transaction is committed while a body is on its way."""
 
-    def has_all_bodies(s, t):
+    def has_all_bodies(s, t: Transactions.Transaction) -> Bool:
         return s.stage[t] == "open"
 
 
@@ -20,7 +20,7 @@ class CommitsWithoutItsBodies(Transactions):
 class CommitsTooLate(Transactions):
     """A commit is taken after the end of the transaction's time: a reader has dropped the bodies."""
 
-    def is_in_time(s, t, ts):
+    def is_in_time(s, t: Transactions.Transaction, ts: Transactions.Ts) -> Bool:
         return s.stage[t] == "open"
 
 
@@ -28,7 +28,7 @@ class CommitsTooLate(Transactions):
 class StartPassesABegin(Transactions):
     """A reader begins anew behind the begin of a transaction that is open."""
 
-    def is_pending(s, t, p):
+    def is_pending(s, t: Transactions.Transaction, p: Transactions.Place) -> Bool:
         return super().is_pending(t, p) & (s.stage[t] == "committed")
 
 
@@ -36,7 +36,7 @@ class StartPassesABegin(Transactions):
 class CommitLetsTheStartGo(Transactions):
     """A transaction holds the start back until its commit is read, though a tick has not reached it."""
 
-    def is_pending(s, t, p):
+    def is_pending(s, t: Transactions.Transaction, p: Transactions.Place) -> Bool:
         return super().is_pending(t, p) & ~((s.stage[t] == "committed") & (s.ended[t] < p))
 
 
@@ -44,7 +44,7 @@ class CommitLetsTheStartGo(Transactions):
 class DeliversWithoutACommit(Transactions):
     """A body is delivered by the next tick, committed or not."""
 
-    def comes_at(s, b, p):
+    def comes_at(s, b: Transactions.Body, p: Transactions.Place) -> Bool:
         return super().comes_at(b, p) | ((s.place[b] > s.reading) & (s.place[b] < p))
 
 
@@ -52,7 +52,7 @@ class DeliversWithoutACommit(Transactions):
 class ReaderDropsItTooEarly(Transactions):
     """A reader drops a transaction by the tick that hands it over."""
 
-    def is_assembled(s, b, p):
+    def is_assembled(s, b: Transactions.Body, p: Transactions.Place) -> Bool:
         return super().is_assembled(b, p) & (s.until[s.of[b]] > s.tick_at[p])
 
 
@@ -60,7 +60,7 @@ class ReaderDropsItTooEarly(Transactions):
 class ForgottenByACrash(Transactions):
     """A node that starts does not look for open transactions."""
 
-    def is_found(s, t):
+    def is_found(s, t: Transactions.Transaction) -> Bool:
         return super().is_found(t) & (s.stage[t] != "open")
 
 
@@ -68,7 +68,7 @@ class ForgottenByACrash(Transactions):
 class CutBehindWhatIsRead(Transactions):
     """The log is cut behind what was read, though a transaction is open there."""
 
-    def truncate(s, upto):
+    def truncate(s, upto: Transactions.Place) -> None:
         require((upto > s.cut) & (upto <= s.reading))
         s.cut = upto
 
@@ -77,7 +77,7 @@ class CutBehindWhatIsRead(Transactions):
 class ExpiresBeforeATick(Transactions):
     """The node forgets a transaction before the log has a tick that says so."""
 
-    def expires(s, t):
+    def expires(s, t: Transactions.Transaction) -> Bool:
         return (s.stage[t] == "open") & (s.tick > 0)
 
 
@@ -89,7 +89,7 @@ class ExpiresBeforeATick(Transactions):
 class OnlyTheFirstExpires(Transactions):
     """Of the transactions that end by the same tick, the node forgets one."""
 
-    def expires(s, t):
+    def expires(s, t: Transactions.Transaction) -> Bool:
         is_over = super().expires
         return is_over(t) & forall(s.Transaction, lambda u: implies(is_over(u), s.begun[t] <= s.begun[u]))
 
@@ -100,7 +100,7 @@ class OnlyTheFirstExpires(Transactions):
 class DeliversLateBodies(Transactions):
     """A reader hands over the first body at the commit, and the others by the next tick."""
 
-    def comes_at(s, b, p):
+    def comes_at(s, b: Transactions.Body, p: Transactions.Place) -> Bool:
         first = forall(
             s.Body, lambda c: implies((s.of[c] == s.of[b]) & (s.place[c] > 0), s.place[b] <= s.place[c])
         )
@@ -113,7 +113,7 @@ class DeliversLateBodies(Transactions):
 class WaitsForOpenOnes(Transactions):
     """A reader hands nothing over while a transaction is open."""
 
-    def read(s, p, upto):
+    def read(s, p: Transactions.Place, upto: Transactions.Place) -> None:
         require(forall(s.Transaction, lambda t: s.stage[t] != "open"))
         super().read(p, upto)
 
@@ -122,7 +122,7 @@ class WaitsForOpenOnes(Transactions):
 class CrashCommitsWhatIsOpen(Transactions):
     """A node that starts takes an open transaction for a committed one, and a reader its bodies."""
 
-    def crash(s):
+    def crash(s) -> None:
         super().crash()
         s.delivered = each(
             s.Body, lambda b: s.delivered[b] | ((s.stage[s.of[b]] == "open") & (s.place[b] > 0))

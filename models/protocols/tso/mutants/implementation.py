@@ -10,6 +10,7 @@ from tidemark.models.mutation.declared import mutant
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.tso.mutants.specification import GuardZero, InitIgnoresSaved, LoadErrorIsFresh
 from tidemark.models.protocols.tso.program import OracleProgram, oracle
+from tidemark.spec.language import removed
 from tidemark.spec.tso.variants.elections import EarlyLeaseEnd
 
 # ---- what the steps are compared with ----
@@ -18,7 +19,7 @@ from tidemark.spec.tso.variants.elections import EarlyLeaseEnd
 class Deposed(EarlyLeaseEnd):
     """A lease may end while its holder serves (hazard 42): two servers may run."""
 
-    one_server_runs = None
+    one_server_runs = removed
 
 
 class DeposedUnconditional(Deposed):
@@ -31,19 +32,19 @@ class DeposedUnconditional(Deposed):
 class ErrorIsFresh(LoadErrorIsFresh):
     """Looked at for what clients see."""
 
-    restart_never_reissues = None
+    restart_never_reissues = removed
 
 
 class SavedIsIgnored(InitIgnoresSaved):
     """Looked at for what clients see."""
 
-    restart_never_reissues = None
+    restart_never_reissues = removed
 
 
 class NoGuard(GuardZero):
     """Looked at for what clients see."""
 
-    a_new_object_has_a_new_millisecond = None
+    a_new_object_has_a_new_millisecond = removed
 
 
 def _like(protocol: str) -> dict[str, Any]:

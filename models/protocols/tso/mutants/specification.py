@@ -5,7 +5,7 @@ which hazard (H) or bug (B) it represents, and on which of the manifest's instan
 """
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import Map, Set, action, ite, one_of, require
+from tidemark.spec.language import Bool, Map, Set, action, everywhere, ite, one_of, require
 from tidemark.spec.tso import Tso
 from tidemark.spec.tso.variants import elections
 from tidemark.spec.tso.variants.elections import LateSaves, StandingClock
@@ -17,7 +17,7 @@ from tidemark.spec.tso.variants.elections import LateSaves, StandingClock
 class LoadErrorIsFresh(Tso):
     """A read that fails counts as "nothing was ever saved"."""
 
-    def fail_load(s, server):
+    def fail_load(s, server: Tso.Server) -> None:
         require(s.role[server] == "elected")
         s.base[server] = 0
         s.role[server] = "loaded"
@@ -27,7 +27,7 @@ class LoadErrorIsFresh(Tso):
 class InitIgnoresSaved(Tso):
     """The saved end is not read at all."""
 
-    def load(s, server):
+    def load(s, server: Tso.Server) -> None:
         super().load(server)
         s.base[server] = 0
 
@@ -37,12 +37,12 @@ class StandbyLoadsEarly(Tso):
     """A standby server reads the saved end before it leads."""
 
     @action
-    def load_early(s, server: Tso.Server):
+    def load_early(s, server: Tso.Server) -> None:
         """The standby server prepares itself."""
         require(s.role[server] == "new")
         s.base[server] = s.saved
 
-    def elect(s, server):
+    def elect(s, server: Tso.Server) -> None:
         super().elect(server)
         s.role[server] = "loaded"
 
@@ -51,7 +51,7 @@ class StandbyLoadsEarly(Tso):
 class ElectedWhileLed(Tso):
     """The leader key is written without asking whether it is there."""
 
-    def elect(s, server):
+    def elect(s, server: Tso.Server) -> None:
         require(s.role[server] == "new")
         s.led = True
         s.leader = server
@@ -62,7 +62,7 @@ class ElectedWhileLed(Tso):
 class StartsAtTheEnd(Tso):
     """A start keeps no millisecond from the saved end."""
 
-    def start_decide(s, server, now):
+    def start_decide(s, server: Tso.Server, now: Tso.Time) -> None:
         super().start_decide(server, now)
         s.next[server] = s.base[server]
 
@@ -75,7 +75,7 @@ class StartsAtTheEnd(Tso):
 class PublishesBeforeTheSave(Tso):
     """The first object is published before the window is saved."""
 
-    def start_decide(s, server, now):
+    def start_decide(s, server: Tso.Server, now: Tso.Time) -> None:
         super().start_decide(server, now)
         s.publish_object(server, s.next[server])
         s.role[server] = "serving"
@@ -88,7 +88,7 @@ class PublishesBeforeTheSave(Tso):
 class GuardZero(Tso):
     """The clock is followed as soon as it is ahead, be it within the same millisecond."""
 
-    def is_ahead(s, server, now):
+    def is_ahead(s, server: Tso.Server, now: Tso.Time) -> Bool:
         return now > s.current[server]
 
 
@@ -96,7 +96,7 @@ class GuardZero(Tso):
 class FollowsTheClockBack(Tso):
     """The physical time follows the clock wherever it goes."""
 
-    def is_ahead(s, server, now):
+    def is_ahead(s, server: Tso.Server, now: Tso.Time) -> Bool:
         return now != s.current[server]
 
 
@@ -104,7 +104,7 @@ class FollowsTheClockBack(Tso):
 class SavesTooLate(Tso):
     """The window is extended only when it is passed."""
 
-    def needs_save(s, server, following):
+    def needs_save(s, server: Tso.Server, following: Tso.Time) -> Bool:
         return s.window[server] < following
 
 
@@ -112,7 +112,7 @@ class SavesTooLate(Tso):
 class SaveErrorSwallowed(Tso):
     """A save that fails is taken for done."""
 
-    def fail_save(s, server, updater):
+    def fail_save(s, server: Tso.Server, updater: Tso.Updater) -> None:
         require(s.serves(server) & (s.stage[server, updater] == "saving"))
         s.stage[server, updater] = "publishing"
 
@@ -122,7 +122,7 @@ class ResetWithoutWindow(Tso):
     """A second writer sets the physical time to the clock and looks at nothing else."""
 
     @action
-    def reset(s, server: Tso.Server, now: Tso.Time):
+    def reset(s, server: Tso.Server, now: Tso.Time) -> None:
         """ResetTimestamp."""
         require(s.serves(server))
         s.publish_object(server, now)
@@ -143,7 +143,7 @@ class PlainPut(Tso):
 class NoHalfFullRule(StandingClock):
     """The time moves only with the clock."""
 
-    def is_half_full(s, server):
+    def is_half_full(s, server: StandingClock.Server) -> Bool:
         return s.logical[server, s.current[server]] > s.max_logical
 
 
@@ -151,13 +151,15 @@ class NoHalfFullRule(StandingClock):
 class SavesAreNotRetried(StandingClock):
     """A save that fails ends the updater."""
 
-    given_up: Set[Tso.Server] = False
+    given_up: Set[Tso.Server] = everywhere(False)
 
-    def read_clock(s, server, updater, now):
+    def read_clock(
+        s, server: StandingClock.Server, updater: StandingClock.Updater, now: StandingClock.Time
+    ) -> None:
         super().read_clock(server, updater, now)
         require(~s.given_up[server])
 
-    def fail_save(s, server, updater):
+    def fail_save(s, server: StandingClock.Server, updater: StandingClock.Updater) -> None:
         super().fail_save(server, updater)
         s.given_up[server] = True
 
@@ -169,10 +171,10 @@ class SavesAreNotRetried(StandingClock):
 class OverflowUnchecked(Tso):
     """The counter runs into the physical part."""
 
-    def fits(s, total):
+    def fits(s, total: Tso.Logical) -> Bool:
         return total >= 1
 
-    def counted(s, total):
+    def counted(s, total: Tso.Logical) -> Tso.Logical:
         return total
 
 
@@ -180,7 +182,7 @@ class OverflowUnchecked(Tso):
 class OverflowAtTheLimit(Tso):
     """The check is off by one."""
 
-    def fits(s, total):
+    def fits(s, total: Tso.Logical) -> Bool:
         return total <= s.max_logical
 
 
@@ -188,13 +190,13 @@ class OverflowAtTheLimit(Tso):
 class AddInTwoSteps(Tso):
     """The counter is read and written in two steps."""
 
-    seen: Map[Tso.Call, Tso.Logical] = 0
+    seen: Map[Tso.Call, Tso.Logical] = everywhere(0)
 
-    def load_object(s, call):
+    def load_object(s, call: Tso.Call) -> None:
         super().load_object(call)
         s.seen[call] = s.logical[s.at[call], s.object[call]]
 
-    def allocate(s, call):
+    def allocate(s, call: Tso.Call) -> None:
         s.logical[s.at[call], s.object[call]] = s.seen[call]
         s.seen[call] = 0
         super().allocate(call)
@@ -204,7 +206,7 @@ class AddInTwoSteps(Tso):
 class ReturnsTheEnd(Tso):
     """Who asked takes the value that Generate returns, the last of the batch, for the first one."""
 
-    def add(s, call):
+    def add(s, call: Tso.Call) -> None:
         super().add(call)
         s.last[call] = ite(s.answered(call), s.last[call] + s.count[call] - 1, s.last[call])
 
@@ -213,7 +215,7 @@ class ReturnsTheEnd(Tso):
 class TheDeadAnswer(Tso):
     """A call that has its object is answered though the server has given up."""
 
-    def allocate(s, call):
+    def allocate(s, call: Tso.Call) -> None:
         require(s.call[call] == "loaded")
         s.add(call)
 
@@ -222,7 +224,7 @@ class TheDeadAnswer(Tso):
 class AnAnswerIsAskedForAgain(Tso):
     """A call whose answer was lost on the way runs once more under the same name."""
 
-    def load_object(s, call):
+    def load_object(s, call: Tso.Call) -> None:
         require(one_of(s.call[call], "begun", "answered") & s.serves(s.at[call]))
         s.object[call] = s.current[s.at[call]]
         s.call[call] = "loaded"

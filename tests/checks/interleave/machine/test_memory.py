@@ -95,7 +95,7 @@ def attribute(owner: Any) -> Tick:
 
     def tick() -> int:
         owner.ticks += 1
-        return owner.ticks  # type: ignore[no-any-return]
+        return owner.ticks
 
     return tick
 
