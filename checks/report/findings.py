@@ -80,10 +80,12 @@ class Book:
         ]
 
     def _judged(self, finding: Finding, kept: _Verdicts, say: Callable[[str], object]) -> _Verdicts:
-        """The kept verdicts, and those whose runs are shown: each a search that ends at its refutation."""
+        """The kept verdicts, and those of the claims that fall: each a search that ends at its refutation."""
         found = dict(kept)
-        for evidence in self.shown(finding):
-            if (evidence.entry, evidence.claim) not in kept:
+        for evidence in finding.evidence:
+            elsewhere = self._elsewhere(self._entry(finding, evidence.entry)) is not None
+            falls = not elsewhere and self.expected(finding, evidence) is Expected.REFUTED
+            if falls and (evidence.entry, evidence.claim) not in kept:
                 from tidemark.checks.explore.judge import explore
                 from tidemark.models.native.search.breadth_first import SearchLimits
 
@@ -138,7 +140,7 @@ class Book:
     ) -> Iterator[str]:
         """The Markdown lines of one finding. ``say`` is told the entry before each search that is run.
 
-        What no kept verdict decides is said as the manifest expects it; only a run that is shown is searched.
+        What no kept verdict decides is searched if it falls, else said as the manifest expects it.
 
         Raises BadInputError if it refers to something unknown.
         """

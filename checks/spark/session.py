@@ -232,16 +232,23 @@ def _asked_for(master: str | None) -> str | None:
 
 
 def active_session() -> SparkSession | None:
-    """The running session of this process, or None. Does not import Spark."""
+    """The running session of this process; None also if its Java process is gone. Does not import Spark."""
     if "pyspark.sql" not in sys.modules:
         return None
+    from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.sql import SparkSession
 
     # getActiveSession() knows only the sessions of the present thread.
     if SparkContext._active_spark_context is None:  # noqa: SLF001 - Python has no other way to ask
         return None
-    return SparkSession.builder.getOrCreate()
+    try:
+        return SparkSession.builder.getOrCreate()
+    except (OSError, Py4JError):
+        # Else a new session would be told that this one runs.
+        SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
+        SparkSession._instantiatedSession = None  # noqa: SLF001
+        return None
 
 
 def stop_session() -> None:

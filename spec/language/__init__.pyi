@@ -94,6 +94,8 @@ class Sort: ...
 _F = TypeVar("_F", bound=Callable[..., Any])
 _A = TypeVar("_A")
 _B = TypeVar("_B")
+_C = TypeVar("_C")
+_D = TypeVar("_D")
 _V = TypeVar("_V")
 _Keys = TypeVarTuple("_Keys")
 _Formula: TypeAlias = int  # a condition: `~` of one is an int for a checker
@@ -125,11 +127,37 @@ def forall(domain: type[_A], body: Callable[[_A], _Formula], /) -> bool: ...
 @overload
 def forall(one: type[_A], two: type[_B], body: Callable[[_A, _B], _Formula], /) -> bool: ...
 @overload
+def forall(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _Formula], /
+) -> bool: ...
+@overload
+def forall(
+    one: type[_A],
+    two: type[_B],
+    three: type[_C],
+    four: type[_D],
+    body: Callable[[_A, _B, _C, _D], _Formula],
+    /,
+) -> bool: ...
+@overload
 def forall(*domains_and_body: Any) -> bool: ...
 @overload
 def exists(domain: type[_A], body: Callable[[_A], _Formula], /) -> bool: ...
 @overload
 def exists(one: type[_A], two: type[_B], body: Callable[[_A, _B], _Formula], /) -> bool: ...
+@overload
+def exists(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _Formula], /
+) -> bool: ...
+@overload
+def exists(
+    one: type[_A],
+    two: type[_B],
+    three: type[_C],
+    four: type[_D],
+    body: Callable[[_A, _B, _C, _D], _Formula],
+    /,
+) -> bool: ...
 @overload
 def exists(*domains_and_body: Any) -> bool: ...
 @overload
@@ -137,11 +165,28 @@ def count(domain: type[_A], body: Callable[[_A], _Formula], /) -> int: ...
 @overload
 def count(one: type[_A], two: type[_B], body: Callable[[_A, _B], _Formula], /) -> int: ...
 @overload
+def count(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _Formula], /
+) -> int: ...
+@overload
+def count(
+    one: type[_A],
+    two: type[_B],
+    three: type[_C],
+    four: type[_D],
+    body: Callable[[_A, _B, _C, _D], _Formula],
+    /,
+) -> int: ...
+@overload
 def count(*domains_and_body: Any) -> int: ...
 @overload
 def each(domain: type[_A], body: Callable[[_A], _V], /) -> Map[_A, _V]: ...
 @overload
 def each(one: type[_A], two: type[_B], body: Callable[[_A, _B], _V], /) -> Map[_A, _B, _V]: ...
+@overload
+def each(
+    one: type[_A], two: type[_B], three: type[_C], body: Callable[[_A, _B, _C], _V], /
+) -> Map[_A, _B, _C, _V]: ...
 @overload
 def each(*domains_and_body: Any) -> Any: ...
 def least(domain: type[int], body: Callable[[int], _Formula], *, default: int) -> int: ...

@@ -39,8 +39,8 @@ FAULTS = {
     ),
     "an action deleted": (
         STEPS,
-        '    @action(fairness="weak", source="seed 000, updateCheckpoints")\n    def ack(s):',
-        "    def ack(s):",
+        '    @action(fairness="weak", source="seed 000, updateCheckpoints")\n    def ack(s) -> None:',
+        "    def ack(s) -> None:",
         "explore/tiny",
         ExitCode.UNEXPECTED_REFUTATION,
         "flush_completes",
@@ -55,8 +55,8 @@ FAULTS = {
     ),
     "a property renamed": (
         CLAIMS,
-        "    def stored_once(s):",
-        "    def stored_but_once(s):",
+        "    def stored_once(s) -> Bool:",
+        "    def stored_but_once(s) -> Bool:",
         "explore/tiny",
         ExitCode.VACUOUS_OR_UNPINNED,
         "renamed to 'flush.stored_but_once'?",

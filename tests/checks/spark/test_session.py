@@ -39,7 +39,6 @@ from tidemark.checks.spark.session import (
     active_session,
     settings,
     spark_session,
-    stop_session,
 )
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.rooms import ROOT
@@ -437,20 +436,23 @@ def test_a_machine_without_java_uses_the_bundled_one_quietly_and_leaves_nothing_
     assert answer.stderr == ""
 
 
-def test_a_java_process_that_is_gone_needs_no_stop(spark: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whether it goes before it is asked for its session, or while it ends it."""
-    asked: list[str] = []
+GONE = """
+import os, signal
+from pathlib import Path
+from pyspark import SparkContext
+from tidemark.checks.spark.session import active_session, spark_session, stop_session
+if __name__ == "__main__":
+    spark_session(master="local[1]", build=Path("build"))
+    java = SparkContext._gateway.proc
+    java.kill()
+    java.wait()
+    assert active_session() is None
+    assert SparkContext._active_spark_context is SparkContext._gateway is None
+    stop_session()
+    print("nothing runs")
+"""
 
-    class Gone:
-        def stop(self) -> None:
-            asked.append("stop")
-            raise ConnectionRefusedError
 
-    def refused() -> None:
-        asked.append("session")
-        raise ConnectionRefusedError
-
-    for answer in (refused, Gone):
-        monkeypatch.setattr("tidemark.checks.spark.session.active_session", answer)
-        stop_session()
-    assert asked == ["session", "stop"]
+def test_a_java_process_that_is_gone_is_no_session_and_needs_no_stop(tmp_path: Path) -> None:
+    done = finished([sys.executable, "-c", GONE], cwd=tmp_path)
+    assert done.stdout.endswith("nothing runs\n"), done.stderr
