@@ -1,0 +1,213 @@
+"""Actions torn in two by rule: the guard is looked at in one step, and the effect takes place in a later one.
+
+What a specification does in one step, although the real system may need several, is an assumption. For an
+action ``A`` the rule adds two steps. ``A_looks``: the guard holds, and the arguments are remembered. ``A_late``:
+the effect, on the state as it is then, whatever has become of the guard. Meanwhile the actor does not take
+the step itself; all others do, with other arguments too. One actor at a time is torn.
+
+A late step that would make a natural number negative is cut: no guard is asked what a state without meaning
+means.
+"""
+
+from collections import Counter
+from dataclasses import dataclass, replace
+from enum import StrEnum
+
+from tidemark.models.instance import Instance
+from tidemark.models.mutation.operators import conjuncts
+from tidemark.spec.language.expr import (
+    FALSE,
+    TRUE,
+    Apply,
+    Const,
+    Expr,
+    MapComprehension,
+    Quantified,
+    Read,
+    Select,
+    Store,
+    Variable,
+    binders_of,
+    substitute,
+    variables_read,
+    walk,
+)
+from tidemark.spec.language.fold import choice, conjunction, disjunction, equality, fold, negation
+from tidemark.spec.language.spec import Action, Guard, Property, Spec
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, Type, least_of, zero_of
+
+LOOKS, LATE = "_looks", "_late"
+DIFFERS = "torn.differs"
+"""Id of the witness: the late step is taken, and the guard does not hold."""
+PENDING = Variable("torn", BOOL)
+
+
+class Rule(StrEnum):
+    """How an action becomes two steps."""
+
+    TORN = "torn"
+    """As above."""
+    OWN = "own"
+    """The late step looks again whether the actor is where it was: see ``own_place``."""
+    TWICE = "twice"
+    """The first step has the effect too: a late one is a second application, for example of a retry."""
+
+
+@dataclass(frozen=True)
+class TornInstance(Instance):
+    """An instance in which one action is torn. ``ends``: actions that end the process of the actor, which
+    then takes no late step. Pickled as names: another process tears the action again.
+    """
+
+    action: str = ""
+    rule: Rule = Rule.TORN
+    ends: tuple[str, ...] = ()
+
+    def traced(self) -> Spec:
+        """The protocol with the action in two steps. Raises KeyError for an unknown one."""
+        return torn(super().traced(), self.action, self.rule, self.ends)
+
+
+def torn(spec: Spec, name: str, rule: Rule = Rule.TORN, ends: tuple[str, ...] = ()) -> Spec:
+    """The protocol with an action in two steps; of its claims those about states and steps.
+
+    All protocols that are made from one have the same variables: there is room for the arguments of any
+    action. Raises KeyError.
+    """
+    action, memory = spec.action(name), _memory(spec)
+    kept = _kept(action, memory)
+    twice = rule is Rule.TWICE
+    late = _late(action, kept, own=rule is Rule.OWN)
+    looks = replace(
+        action,
+        name=name + LOOKS,
+        guards=(*action.guards, _guard(negation(Read(BOOL, PENDING)))),
+        updates=(
+            *(action.updates if twice else ()),
+            (PENDING, TRUE),
+            *((kept[param.name], param) for param in action.params),
+        ),
+        fairness="none",
+    )
+    others = [_ended(one, action, kept) if one.name in ends else one for one in spec.actions]
+    same = (equality(Read(place.type, place), param) for param, place in zip(action.params, kept.values()))
+    busy = replace(action, guards=(*action.guards, _guard(negation(conjunction(Read(BOOL, PENDING), *same)))))
+    if not twice:
+        others = [busy if one is action else one for one in others]
+    held = _remembered(conjunction(*(guard.expr for guard in action.guards)), kept)
+    differs = Property(DIFFERS, "reachable", fold(negation(held)), "The guard does not hold.", "", after=late.name)
+    claims = (claim for claim in spec.properties if claim.kind in ("invariant", "transition_invariant"))
+    return replace(
+        spec,
+        variables=(*spec.variables, PENDING, *memory),
+        initial={**spec.initial, **{one.name: zero_of(one.type) for one in (PENDING, *memory)}},
+        actions=(*others, looks, late),
+        properties=(*claims, differs),
+    )
+
+
+def own_place(action: Action, part: Expr) -> bool:
+    """Does the conjunct only say where the actor is: in flags and phases, at the very place at which the step
+    moves them? A message that is taken, a task in its next phase.
+    """
+    updates = dict(action.updates)
+    places = [node for node in walk(part) if isinstance(node, Select)]
+    whole = [node for node in walk(part) if isinstance(node, Read) and not isinstance(node.type, MapType)]
+    moved = [_moves(updates, node.map.variable, node.keys) for node in places if isinstance(node.map, Read)]
+    moved += [node.variable.constant or node.variable in updates for node in whole]
+    kinds = {node.type for node in (*places, *whole) if not _is_constant(node)}
+    bound = any(binders_of(node) for node in walk(part))
+    plain = all(isinstance(kind, EnumType | BoolType) for kind in kinds)
+    return bool(kinds) and plain and not bound and all(moved)
+
+
+def _is_constant(node: Expr) -> bool:
+    return all(variable.constant for variable in variables_read(node))
+
+
+def _moves(updates: dict[Variable, Expr], variable: Variable, keys: tuple[Expr, ...]) -> bool:
+    """Does the step write this entry? Of the update of a whole map that is taken for granted."""
+    new = updates.get(variable)
+    while isinstance(new, Store):
+        if new.keys == keys:
+            return True
+        new = new.map
+    return variable.constant or isinstance(new, MapComprehension)
+
+
+def _late(action: Action, kept: dict[str, Variable], *, own: bool) -> Action:
+    parts = [part for guard in action.guards for part in conjuncts(guard.expr)]
+    stays = [_remembered(part, kept) for part in parts if own and own_place(action, part)]
+    updates = tuple((variable, _remembered(expr, kept)) for variable, expr in action.updates)
+    inside = conjunction(*(_in_type(variable.type, expr) for variable, expr in updates))
+    return replace(
+        action,
+        name=action.name + LATE,
+        params=(),
+        guards=(_guard(Read(BOOL, PENDING)), *map(_guard, stays), _guard(fold(inside))),
+        updates=(*updates, *_forgotten(kept)),
+        fairness="none",
+    )
+
+
+def _guard(expr: Expr) -> Guard:
+    return Guard(expr, "", "")
+
+
+def _forgotten(kept: dict[str, Variable]) -> list[tuple[Variable, Expr]]:
+    return [(PENDING, FALSE), *((one, Const(one.type, zero_of(one.type))) for one in kept.values())]
+
+
+def _ended(end: Action, action: Action, kept: dict[str, Variable]) -> Action:
+    """The step that ends a process, which forgets what it has looked at: if the step takes something from the
+    guard, and, where both have an argument of one type, if it is the same.
+    """
+    guard = frozenset[Variable]().union(*(variables_read(one.expr) for one in action.guards))
+    if not guard & end.writes:
+        return end
+    pairs = [(p, one) for p in end.params for one in kept.values() if one.type == p.type]
+    same = disjunction(*(equality(Read(one.type, one), p) for p, one in pairs)) if pairs else TRUE
+    forgotten = ((one, fold(choice(same, new, Read(one.type, one)))) for one, new in _forgotten(kept))
+    return replace(end, updates=(*end.updates, *forgotten))
+
+
+def _memory(spec: Spec) -> tuple[Variable, ...]:
+    """As many places of each type as an action has arguments of it."""
+    most = Counter[Type]()
+    for action in spec.actions:
+        most |= Counter(param.type for param in action.params)
+    return tuple(Variable(f"torn {kind} {at}", kind) for kind, times in most.items() for at in range(times))
+
+
+def _kept(action: Action, memory: tuple[Variable, ...]) -> dict[str, Variable]:
+    """Where each argument is remembered."""
+    left, found = list(memory), dict[str, Variable]()
+    for param in action.params:
+        found[param.name] = next(one for one in left if one.type == param.type)
+        left.remove(found[param.name])
+    return found
+
+
+def _remembered(expr: Expr, kept: dict[str, Variable]) -> Expr:
+    return fold(substitute(expr, locals_={name: Read(one.type, one) for name, one in kept.items()}))
+
+
+def _in_type(kind: Type, value: Expr) -> Expr:
+    """No natural number becomes negative by this assignment, nor the key of an entry that it writes."""
+    scalar = kind.value if isinstance(kind, MapType) else kind
+    match value:
+        case Store(map=source, keys=keys, value=new):
+            at = (_natural(key.type, key) for key in keys)
+            return conjunction(_in_type(kind, source), *at, _natural(scalar, new))
+        case MapComprehension(binders=binders, body=body):
+            inside = _natural(scalar, body)
+            return inside if inside == TRUE else Quantified(BOOL, "forall", binders, inside)
+        case Apply(op="ite", args=(condition, one, two)) if isinstance(kind, MapType):
+            return choice(condition, _in_type(kind, one), _in_type(kind, two))
+    return TRUE if isinstance(kind, MapType) else _natural(scalar, value)
+
+
+def _natural(kind: Type, value: Expr) -> Expr:
+    if least_of(kind) is None or not any(isinstance(one, Apply) and one.op == "sub" for one in walk(value)):
+        return TRUE
+    return Apply(BOOL, "le", (Const(kind, 0), value))
