@@ -1,14 +1,31 @@
-"""Which actions must be one step: each is torn by rule, and the claims are looked at.
+"""Which actions must be one step? Each is torn by rule, and a claim falls or not.
 
-Each action is tried on the small instances of its protocol, in the order of their size, until a claim falls.
+An action is tried on the small instances of its protocol, in the order of their size, until a claim falls.
+If one does, the late step then looks again at the actor's own place (``Rule.OWN``): a process that takes its
+steps in order, and a message that is taken once, need no more. If a claim falls all the same, something has
+to keep check and effect together: a lock, a transaction, a step without suspension, or the promise of another
+protocol (``relies_on``). ``torn.kept`` of the manifest says what it is.
 """
 
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from tidemark.checks.verdicts.commands import check_command
+from tidemark.checks.verdicts.errors import BadInputError, known_names
+from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
-from tidemark.models.manifest import Expected, InstanceEntry, Kind, Manifest, SearchEngine, Tier, instance_of
+from tidemark.models.manifest import (
+    ArgumentEntry,
+    Expected,
+    InstanceEntry,
+    Kind,
+    Manifest,
+    SearchEngine,
+    Tier,
+    instance_of,
+)
 from tidemark.models.mutation.torn import DIFFERS, LATE, LOOKS, Rule, TornInstance
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
 from tidemark.models.native.search.breadth_first import Search, SearchLimits
@@ -16,7 +33,7 @@ from tidemark.models.native.search.path import path_to
 from tidemark.spec.language.protocol import resolve
 
 SAFETY = (Kind.INVARIANT, Kind.TRANSITION)
-LARGEST = 10_000
+LARGEST = 60_000
 """States of the protocol itself in the largest instance that is tried; the smallest is tried anyway."""
 LIMITS = SearchLimits(states=1_000_000, seconds=60.0)
 CHUNK = 2048
@@ -53,40 +70,70 @@ class Trial:
     steps: int = 0
     between: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        if self.fate is not Fate.FALLS:
+            return f"{self.fate.value} in {self.states} states"
+        by = f", by {', '.join(self.between)} in between" if self.between else ""
+        return f"{self.claim} falls in {self.steps} steps{by}"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One action. ``torn``: as it is torn; ``own``: if it looks again where the actor is. ``relies_on``: the
+    promises of other protocols of which the guard says that they hold at the step.
+    """
+
+    action: str
+    torn: Trial
+    own: Trial
+    relies_on: str
+
+    def cells(self, kept: Mapping[str, str]) -> tuple[str, str, str]:
+        """Action, what happens, and what keeps it one step."""
+        answer = kept.get(self.action) or (f"promised by {self.relies_on}" if self.relies_on else "")
+        if self.own.fate is Fate.FALLS:
+            return self.action, str(self.own), answer or "NOTHING IS SAID"
+        if self.torn.fate is Fate.FALLS:
+            return self.action, str(self.torn), "looks again at its own place"
+        return self.action, str(self.torn), ""
+
 
 class Tearing:
-    """Tears the actions of the protocol of a manifest. ``ends``: see ``TornInstance``."""
+    """Tears the actions of a manifest's protocol. ``ends``: see ``TornInstance``. Raises BadInputError."""
 
-    def __init__(self, manifest: Manifest, ends: Sequence[str] = ()) -> None:
+    def __init__(self, manifest: Manifest, ends: Collection[str] = ()) -> None:
         self.ends = tuple(ends)
         self.spec = resolve(manifest.protocol).trace()
         self.hosts = [instance_of(entry) for entry in hosts(manifest)]
+        if not self.hosts:
+            remedy = "write an instance of the protocol itself, with its options, of which all claims hold"
+            raise BadInputError(
+                f"{manifest.name} has no instance on which an action can be torn", remedy=remedy
+            )
         self._libraries = [PartsLibrary() for _ in self.hosts]
 
     def trial(self, action: str, rule: Rule) -> Trial:
         """The first instance on which a claim falls, or the last."""
-        found: Trial | None = None
+        trials = list[Trial]()
         for host, library in zip(self.hosts, self._libraries, strict=True):
-            now = self._on(host, library, action, rule)
-            if now.fate is Fate.FALLS:
-                return now
-            if found is None or found.fate is Fate.SAME or now.fate is Fate.UNKNOWN:
-                found = now
-        assert found is not None
-        return found
+            trials.append(self._on(host, library, action, rule))
+            if trials[-1].fate is Fate.FALLS:
+                return trials[-1]
+        return max(trials, key=lambda one: (one.fate is Fate.UNKNOWN, one.fate is Fate.HOLDS, one.states))
+
+    def row(self, action: str) -> Row:
+        """What becomes of an action that is torn."""
+        found = self.trial(action, Rule.TORN)
+        own = self.trial(action, Rule.OWN) if found.fate is Fate.FALLS else found
+        return Row(action, found, own, ", ".join(self.spec.action(action).relies_on))
 
     def _on(self, host: Instance, library: PartsLibrary, action: str, rule: Rule) -> Trial:
         given = (host.protocol, host.bounds, host.constants, host.name)
         torn = TornInstance(*given, action=action, rule=rule, ends=self.ends)
         kernel = KernelOfParts(torn, library)
         claims = torn.spec.of_kind("invariant", "transition_invariant")
-        stop_on = frozenset(claim.id for claim in claims)
-        search = Search(
-            kernel,
-            SearchLimits(states=LIMITS.states, seconds=LIMITS.seconds, stop_on=stop_on),
-            chunk=CHUNK,
-            workers=1,
-        )
+        limits = replace(LIMITS, stop_on=frozenset(claim.id for claim in claims))
+        search = Search(kernel, limits, chunk=CHUNK, workers=1)
         found = search.run()
         if search.interrupted:
             raise KeyboardInterrupt
@@ -96,7 +143,8 @@ class Tearing:
             run = [str(step).replace("()", "") for step in path_to(found, hit).steps]
             names = [step.partition("(")[0] for step in run]
             late = len(run) - 1 - names[::-1].index(action + LATE)
-            between = tuple(run[names.index(action + LOOKS) + 1 : late])
+            looks = late - 1 - names[:late][::-1].index(action + LOOKS)
+            between = tuple(run[looks + 1 : late])
             return Trial(Fate.FALLS, host.name, found.distinct, claim.id, len(run), between)
         if not found.complete:
             return Trial(Fate.UNKNOWN, host.name, found.distinct)
@@ -118,7 +166,74 @@ def hosts(manifest: Manifest) -> list[InstanceEntry]:
         and entry.expect.every is Expected.HOLDS
         and not entry.expect.refuted
         and not entry.constants.keys() & options.keys()
-        and len(manifest.claims_of(entry, SAFETY)) == sum(len(manifest.properties.get(kind, ())) for kind in SAFETY)
+        and len(manifest.claims_of(entry, SAFETY))
+        == sum(len(manifest.properties.get(kind, ())) for kind in SAFETY)
     ]
     known.sort(key=lambda entry: entry.counts.get("distinct", 0))
     return [entry for at, entry in enumerate(known) if not at or entry.counts.get("distinct", 0) <= LARGEST]
+
+
+ATOMIC = "torn."
+"""Prefix of the claim id of an action: ``torn.ACTION``."""
+
+
+def torn_verdicts(entry: ArgumentEntry, context: Context) -> Iterator[Verdict]:
+    """One for each action: it may be torn, or something keeps it one step. Raises BadInputError."""
+    tearing, kept = Tearing(context.manifest, entry.ends), entry.torn or {}
+    names = [action.name for action in tearing.spec.actions]
+    for name in (*kept, *entry.ends):
+        if name not in names:
+            raise BadInputError(f"{entry.name}: no action {name!r}", remedy=known_names(name, names))
+    for at, claim in enumerate(entry.claims, 1):
+        row = tearing.row(claim.removeprefix(ATOMIC))
+        context.progress(at, total=len(entry.claims), unit="actions", note=row.action)
+        yield _verdict(row, kept, entry, context)
+
+
+def _verdict(row: Row, kept: Mapping[str, str], entry: ArgumentEntry, context: Context) -> Verdict:
+    subject = context.subject(entry, "argue", ATOMIC + row.action, Aspect.VACUITY)
+    replay, counts = check_command("argue", entry.name), {"distinct": row.own.states}
+    _, what, answer = row.cells(kept)
+    if Fate.UNKNOWN in (row.torn.fate, row.own.fate):
+        return inconclusive(subject, reason=f"the search was stopped: {what}", counts=counts, replay=replay)
+    falls = row.own.fate is Fate.FALLS
+    if falls and not (row.action in kept or row.relies_on):
+        reason = f"torn in two, {what}: say under torn.kept of the manifest what keeps it one step"
+    elif not falls and row.action in kept:
+        reason = f"torn in two, {what}: nothing needs to keep it one step; remove it from torn.kept"
+    else:
+        bounds = f"{what}, on {row.own.instance}" + f"; {answer}" * bool(answer)
+        return holds(subject, counts=counts, bounds=bounds, replay=replay)
+    return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
+
+
+HEAD = ("protocol", "actions", "what keeps them one step")
+
+
+def kept_text(manifests: Iterable[Manifest]) -> str:
+    """The table in Markdown of what is said to keep actions one step."""
+    rows = [HEAD, ("---",) * len(HEAD)]
+    for manifest in manifests:
+        for reason, actions in _by_reason(manifest).items():
+            rows.append((manifest.name, ", ".join(f"`{one}`" for one in actions), reason))
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _by_reason(manifest: Manifest) -> dict[str, list[str]]:
+    found = dict[str, list[str]]()
+    for entry in manifest.argument:
+        for action, reason in (entry.torn or {}).items():
+            found.setdefault(reason, []).append(action)
+    return found
+
+
+def rows_text(manifest: Manifest) -> Iterator[str]:
+    """A line of Markdown for each action of a protocol, which is torn now. Raises BadInputError."""
+    entry = next((one for one in manifest.argument if one.torn is not None), None)
+    kept, ends = (entry.torn or {}, entry.ends) if entry is not None else ({}, ())
+    tearing = Tearing(manifest, ends)
+    yield "| action | torn in two | what keeps it one step | taken twice |"
+    yield "| --- | --- | --- | --- |"
+    for action in tearing.spec.actions:
+        cells = (*tearing.row(action.name).cells(kept), str(tearing.trial(action.name, Rule.TWICE)))
+        yield f"| {' | '.join(cells)} |"

@@ -2,7 +2,8 @@
 
 ``[strength]`` asks of the parts of all claims, of liveness and of lemmas whether each matters; each proof
 that is expected to prove gets a second opinion in the full tier; and each judge has a self-test: a wrong
-protocol is searched, an idle part is not listed, guarantees are left out of an argument.
+protocol is searched, an idle part is not listed, guarantees are left out of an argument. ``[torn]`` says
+what keeps actions one step, and which actions end a process: each action is torn in two.
 
 An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
 entry of this name in its section.
@@ -33,6 +34,8 @@ ABOUT = {
     "search": "Self-test: a mutant is refuted by the interpreter and on Spark, with the same counts.",
     "argument": "Self-test: nothing follows without guarantees, and an entry in which nothing breaks shows "
     "no need.",
+    "torn": "Each action in two steps: no claim falls, or something keeps it one step.",
+    "unkept": "Self-test: nothing is said to keep an action that must be one step.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
 LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
@@ -56,11 +59,12 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     name = str(data.get("name", "")).replace("_", "-")
     if "strength" in data and not isinstance(data["strength"], list):
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
+    torn = _table(found.pop("torn", {}), "torn", ("ends", "kept"), file)
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
     if locked:
         found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
         made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
-        made["argument"] = _arguments(data, name)
+        made["argument"] = (*_arguments(data, name), *_torn(torn, name, str(data.get("protocol", "")), file))
     for section, entries in made.items():
         added = list(entries)
         if added:
@@ -238,3 +242,22 @@ def _arguments(data: Mapping[str, Any], name: str) -> Iterator[Entry]:
         "without_guarantees": True,
         "expect": {"every": "refuted"},
     }
+
+
+def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iterator[Entry]:
+    """Each action in two steps; and one that must be one step, of which nothing is said."""
+    if not table:
+        return
+    kept = dict[str, str]()
+    for reason, actions in table.get("kept", {}).items():
+        for action in actions:
+            if kept.setdefault(action, reason) != reason:
+                remedy = f"keep one of {kept[action]!r} and {reason!r}"
+                raise ManifestError(f"torn.kept explains {action!r} twice", file=file, remedy=remedy)
+    spec = resolve(protocol).trace()
+    made = {"ends": table.get("ends", []), "about": ABOUT["torn"], "torn": kept, "name": f"{name}-torn"}
+    yield {**made, "claims": [f"torn.{action.name}" for action in spec.actions]}
+    alone = [one for one in kept if one in [action.name for action in spec.actions if not action.relies_on]]
+    if alone:
+        told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
+        yield {**made, **told, "torn": {}, "claims": [f"torn.{alone[0]}"]}

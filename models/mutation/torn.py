@@ -1,9 +1,9 @@
 """Actions torn in two by rule: the guard is looked at in one step, and the effect takes place in a later one.
 
 What a specification does in one step, although the real system may need several, is an assumption. For an
-action ``A`` the rule adds two steps. ``A_looks``: the guard holds, and the arguments are remembered. ``A_late``:
-the effect, on the state as it is then, whatever has become of the guard. Meanwhile the actor does not take
-the step itself; all others do, with other arguments too. One actor at a time is torn.
+action ``A`` the rule adds two steps. ``A_looks``: the guard holds, and the arguments are remembered.
+``A_late``: the effect, on the state as it is then, whatever has become of the guard. Meanwhile the actor does
+not take the step itself; all others do, with other arguments too. One actor at a time is torn.
 
 A late step that would make a natural number negative is cut: no guard is asked what a state without meaning
 means.
@@ -89,13 +89,16 @@ def torn(spec: Spec, name: str, rule: Rule = Rule.TORN, ends: tuple[str, ...] = 
         ),
         fairness="none",
     )
-    others = [_ended(one, action, kept) if one.name in ends else one for one in spec.actions]
-    same = (equality(Read(place.type, place), param) for param, place in zip(action.params, kept.values()))
+    ended = {one.name for one in spec.actions if one.name in ends and one is not action}
+    others = [_ended(one, action, kept) if one.name in ended else one for one in spec.actions]
+    same = (equality(Read(param.type, kept[param.name]), param) for param in action.params)
     busy = replace(action, guards=(*action.guards, _guard(negation(conjunction(Read(BOOL, PENDING), *same)))))
     if not twice:
         others = [busy if one is action else one for one in others]
     held = _remembered(conjunction(*(guard.expr for guard in action.guards)), kept)
-    differs = Property(DIFFERS, "reachable", fold(negation(held)), "The guard does not hold.", "", after=late.name)
+    differs = Property(
+        DIFFERS, "reachable", fold(negation(held)), "The guard does not hold.", "", after=late.name
+    )
     claims = (claim for claim in spec.properties if claim.kind in ("invariant", "transition_invariant"))
     return replace(
         spec,
