@@ -3,8 +3,8 @@
 An action is tried on the small instances of its protocol, in the order of their size, until a claim falls.
 If one does, the late step then looks again at the actor's own place (``Rule.OWN``): a process that takes its
 steps in order, and a message that is taken once, need no more. If a claim falls all the same, something has
-to keep check and effect together: a lock, a transaction, a step without suspension, or the promise of another
-protocol (``relies_on``). ``torn.kept`` of the manifest says what it is.
+to keep check and effect together: a lock, a transaction, a step without suspension, the promise of another
+protocol. ``torn.kept`` of the manifest says what it is.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -79,20 +79,16 @@ class Trial:
 
 @dataclass(frozen=True)
 class Row:
-    """One action. ``torn``: as it is torn; ``own``: if it looks again where the actor is. ``relies_on``: the
-    promises of other protocols of which the guard says that they hold at the step.
-    """
+    """One action. ``torn``: as it is torn; ``own``: if it looks again where the actor is."""
 
     action: str
     torn: Trial
     own: Trial
-    relies_on: str
 
     def cells(self, kept: Mapping[str, str]) -> tuple[str, str, str]:
         """Action, what happens, and what keeps it one step."""
-        answer = kept.get(self.action) or (f"promised by {self.relies_on}" if self.relies_on else "")
         if self.own.fate is Fate.FALLS:
-            return self.action, str(self.own), answer or "NOTHING IS SAID"
+            return self.action, str(self.own), kept.get(self.action, "NOTHING IS SAID")
         if self.torn.fate is Fate.FALLS:
             return self.action, str(self.torn), "looks again at its own place"
         return self.action, str(self.torn), ""
@@ -125,7 +121,7 @@ class Tearing:
         """What becomes of an action that is torn."""
         found = self.trial(action, Rule.TORN)
         own = self.trial(action, Rule.OWN) if found.fate is Fate.FALLS else found
-        return Row(action, found, own, ", ".join(self.spec.action(action).relies_on))
+        return Row(action, found, own)
 
     def _on(self, host: Instance, library: PartsLibrary, action: str, rule: Rule) -> Trial:
         given = (host.protocol, host.bounds, host.constants, host.name)
@@ -197,7 +193,7 @@ def _verdict(row: Row, kept: Mapping[str, str], entry: ArgumentEntry, context: C
     if Fate.UNKNOWN in (row.torn.fate, row.own.fate):
         return inconclusive(subject, reason=f"the search was stopped: {what}", counts=counts, replay=replay)
     falls = row.own.fate is Fate.FALLS
-    if falls and not (row.action in kept or row.relies_on):
+    if falls and row.action not in kept:
         reason = f"torn in two, {what}: say under torn.kept of the manifest what keeps it one step"
     elif not falls and row.action in kept:
         reason = f"torn in two, {what}: nothing needs to keep it one step; remove it from torn.kept"

@@ -257,7 +257,6 @@ def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iter
     spec = resolve(protocol).trace()
     made = {"ends": table.get("ends", []), "about": ABOUT["torn"], "torn": kept, "name": f"{name}-torn"}
     yield {**made, "claims": [f"torn.{action.name}" for action in spec.actions]}
-    alone = [one for one in kept if one in [action.name for action in spec.actions if not action.relies_on]]
-    if alone:
+    if kept:
         told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
-        yield {**made, **told, "torn": {}, "claims": [f"torn.{alone[0]}"]}
+        yield {**made, **told, "torn": {}, "claims": [f"torn.{min(kept)}"]}

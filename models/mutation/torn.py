@@ -34,7 +34,7 @@ from tidemark.spec.language.expr import (
 )
 from tidemark.spec.language.fold import choice, conjunction, disjunction, equality, fold, negation
 from tidemark.spec.language.spec import Action, Guard, Property, Spec
-from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, Type, least_of, zero_of
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, SortType, Type, least_of, zero_of
 
 LOOKS, LATE = "_looks", "_late"
 DIFFERS = "torn.differs"
@@ -163,13 +163,14 @@ def _forgotten(kept: dict[str, Variable]) -> list[tuple[Variable, Expr]]:
 
 def _ended(end: Action, action: Action, kept: dict[str, Variable]) -> Action:
     """The step that ends a process, which forgets what it has looked at: if the step takes something from the
-    guard, and, where both have an argument of one type, if it is the same.
+    guard, and, where both have an argument of one sort, if it is the same.
     """
     guard = frozenset[Variable]().union(*(variables_read(one.expr) for one in action.guards))
     if not guard & end.writes:
         return end
-    pairs = [(p, one) for p in end.params for one in kept.values() if one.type == p.type]
-    same = disjunction(*(equality(Read(one.type, one), p) for p, one in pairs)) if pairs else TRUE
+    named = [param for param in end.params if isinstance(param.type, SortType)]
+    pairs = [(param, one) for param in named for one in kept.values() if one.type == param.type]
+    same = disjunction(*(equality(Read(one.type, one), param) for param, one in pairs)) if pairs else TRUE
     forgotten = ((one, fold(choice(same, new, Read(one.type, one)))) for one, new in _forgotten(kept))
     return replace(end, updates=(*end.updates, *forgotten))
 
