@@ -4,10 +4,10 @@ An action is tried on the small instances of its protocol, in the order of their
 If one does, the late step then looks again at the actor's own place (``Rule.OWN``): a process that takes its
 steps in order, and a message that is taken once, need no more. If a claim falls all the same, something has
 to keep check and effect together: a lock, a transaction, a step without suspension, the promise of another
-protocol. ``torn.kept`` of the manifest says what it is.
+protocol. ``[torn]`` of the manifest says what it is.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
@@ -16,6 +16,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
+from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.manifest import (
     ArgumentEntry,
     Expected,
@@ -38,6 +39,10 @@ LARGEST = 60_000
 LIMITS = SearchLimits(states=1_000_000, seconds=60.0)
 CHUNK = 2048
 """States that are expanded together: a violation is looked for after each chunk."""
+
+
+TYPES = "types"
+"""What falls if a step of another makes a natural number negative."""
 
 
 class Fate(StrEnum):
@@ -130,22 +135,28 @@ class Tearing:
         claims = torn.spec.of_kind("invariant", "transition_invariant")
         limits = replace(LIMITS, stop_on=frozenset(claim.id for claim in claims))
         search = Search(kernel, limits, chunk=CHUNK, workers=1)
-        found = search.run()
+        try:
+            found = search.run()
+        except BelowZeroError as error:
+            return _fall(torn, TYPES, [*error.steps, error.step], search.result("").distinct)
         if search.interrupted:
             raise KeyboardInterrupt
         hits = [(claim, hit) for claim in claims if (hit := found.hit(claim)) is not None]
         if hits:
             claim, hit = min(hits, key=lambda one: (one[0].frame is not None, one[1].state))
-            run = [str(step).replace("()", "") for step in path_to(found, hit).steps]
-            names = [step.partition("(")[0] for step in run]
-            late = len(run) - 1 - names[::-1].index(action + LATE)
-            looks = late - 1 - names[:late][::-1].index(action + LOOKS)
-            between = tuple(run[looks + 1 : late])
-            return Trial(Fate.FALLS, host.name, found.distinct, claim.id, len(run), between)
+            return _fall(torn, claim.id, path_to(found, hit).steps, found.distinct)
         if not found.complete:
             return Trial(Fate.UNKNOWN, host.name, found.distinct)
         differs = found.hit(torn.spec.property(DIFFERS)) is not None
         return Trial(Fate.HOLDS if differs else Fate.SAME, host.name, found.distinct)
+
+
+def _fall(torn: TornInstance, claim: str, run: Sequence[Step], states: int) -> Trial:
+    names = [step.action for step in run]
+    late = len(run) - 1 - names[::-1].index(torn.action + LATE)
+    looks = late - 1 - names[:late][::-1].index(torn.action + LOOKS)
+    between = tuple(str(step).replace("()", "") for step in run[looks + 1 : late])
+    return Trial(Fate.FALLS, torn.name, states, claim, len(run), between)
 
 
 def hosts(manifest: Manifest) -> list[InstanceEntry]:
@@ -194,39 +205,38 @@ def _verdict(row: Row, kept: Mapping[str, str], entry: ArgumentEntry, context: C
         return inconclusive(subject, reason=f"the search was stopped: {what}", counts=counts, replay=replay)
     falls = row.own.fate is Fate.FALLS
     if falls and row.action not in kept:
-        reason = f"torn in two, {what}: say under torn.kept of the manifest what keeps it one step"
+        reason = f"torn in two, {what}: say under [torn] of the manifest what keeps it one step"
     elif not falls and row.action in kept:
-        reason = f"torn in two, {what}: nothing needs to keep it one step; remove it from torn.kept"
+        reason = f"torn in two, {what}: nothing needs to keep it one step; remove it from [torn]"
     else:
         bounds = f"{what}, on {row.own.instance}" + f"; {answer}" * bool(answer)
         return holds(subject, counts=counts, bounds=bounds, replay=replay)
     return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
 
 
-HEAD = ("protocol", "actions", "what keeps them one step")
-
-
 def kept_text(manifests: Iterable[Manifest]) -> str:
     """The table in Markdown of what is said to keep actions one step."""
-    rows = [HEAD, ("---",) * len(HEAD)]
+    rows = ["| protocol | what keeps actions one step |", "| --- | --- |"]
     for manifest in manifests:
-        for reason, actions in _by_reason(manifest).items():
-            rows.append((manifest.name, ", ".join(f"`{one}`" for one in actions), reason))
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        kept = _said(manifest)[0]
+        said = "; ".join(f"{_names(kept, reason)}: {reason}" for reason in dict.fromkeys(kept.values()))
+        rows += [f"| {manifest.name} | {said} |"] if said else []
+    return "\n".join(rows)
 
 
-def _by_reason(manifest: Manifest) -> dict[str, list[str]]:
-    found = dict[str, list[str]]()
-    for entry in manifest.argument:
-        for action, reason in (entry.torn or {}).items():
-            found.setdefault(reason, []).append(action)
-    return found
+def _said(manifest: Manifest) -> tuple[Mapping[str, str], tuple[str, ...]]:
+    """What keeps actions one step, and the actions that end a process."""
+    found = ((one.torn, one.ends) for one in manifest.argument if one.torn is not None)
+    return next(found, ({}, ()))
+
+
+def _names(kept: Mapping[str, str], reason: str) -> str:
+    return ", ".join(f"`{action}`" for action, why in kept.items() if why == reason)
 
 
 def rows_text(manifest: Manifest) -> Iterator[str]:
     """A line of Markdown for each action of a protocol, which is torn now. Raises BadInputError."""
-    entry = next((one for one in manifest.argument if one.torn is not None), None)
-    kept, ends = (entry.torn or {}, entry.ends) if entry is not None else ({}, ())
+    kept, ends = _said(manifest)
     tearing = Tearing(manifest, ends)
     yield "| action | torn in two | what keeps it one step | taken twice |"
     yield "| --- | --- | --- | --- |"

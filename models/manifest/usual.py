@@ -10,6 +10,7 @@ entry of this name in its section.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from tidemark.models.manifest.common import SAFETY
@@ -59,12 +60,13 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     name = str(data.get("name", "")).replace("_", "-")
     if "strength" in data and not isinstance(data["strength"], list):
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
-    torn = _table(found.pop("torn", {}), "torn", ("ends", "kept"), file)
+    torn = found.pop("torn", {})
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
+    made["argument"] = _torn(torn, name, str(data.get("protocol", "")), file)
     if locked:
         found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
         made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
-        made["argument"] = (*_arguments(data, name), *_torn(torn, name, str(data.get("protocol", "")), file))
+        made["argument"] = chain(_arguments(data, name), made["argument"])
     for section, entries in made.items():
         added = list(entries)
         if added:
@@ -245,18 +247,19 @@ def _arguments(data: Mapping[str, Any], name: str) -> Iterator[Entry]:
 
 
 def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iterator[Entry]:
-    """Each action in two steps; and one that must be one step, of which nothing is said."""
+    """Each action in two steps; and one that must be one step, of which nothing is said. ``table``: reason ->
+    the actions that it keeps one step; ``ends``.
+    """
     if not table:
         return
-    kept = dict[str, str]()
-    for reason, actions in table.get("kept", {}).items():
-        for action in actions:
-            if kept.setdefault(action, reason) != reason:
-                remedy = f"keep one of {kept[action]!r} and {reason!r}"
-                raise ManifestError(f"torn.kept explains {action!r} twice", file=file, remedy=remedy)
-    spec = resolve(protocol).trace()
-    made = {"ends": table.get("ends", []), "about": ABOUT["torn"], "torn": kept, "name": f"{name}-torn"}
-    yield {**made, "claims": [f"torn.{action.name}" for action in spec.actions]}
+    reasons = {reason: actions for reason, actions in table.items() if reason != "ends"}
+    listed = [action for actions in reasons.values() for action in actions]
+    kept = {action: reason for reason, actions in reasons.items() for action in actions}
+    if len(listed) > len(kept):
+        raise ManifestError("torn gives an action two reasons", file=file, remedy="keep one of them")
+    claims = [f"torn.{action.name}" for action in resolve(protocol).trace().actions]
+    made = {"name": f"{name}-torn", "about": ABOUT["torn"], "ends": table.get("ends", []), "claims": claims}
+    yield {**made, "torn": kept}
     if kept:
         told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
         yield {**made, **told, "torn": {}, "claims": [f"torn.{min(kept)}"]}
