@@ -40,6 +40,7 @@ LOOKS, LATE = "_looks", "_late"
 DIFFERS = "torn.differs"
 """Id of the witness: the late step is taken, and the guard does not hold."""
 PENDING = Variable("torn", BOOL)
+_PLAIN = BoolType | EnumType
 
 
 class Rule(StrEnum):
@@ -110,32 +111,32 @@ def torn(spec: Spec, name: str, rule: Rule = Rule.TORN, ends: tuple[str, ...] = 
 
 
 def own_place(action: Action, part: Expr) -> bool:
-    """Does the conjunct only say where the actor is: in flags and phases, at the very place at which the step
-    moves them? A message that is taken, a task in its next phase.
+    """Does the conjunct only say where the actor is: in flags and phases, in the very entries that the step
+    moves? A message that is taken, a task in its next phase. What is no entry is the place of an actor of
+    which there is one: of an action without an element of a sort.
     """
-    updates = dict(action.updates)
-    places = [node for node in walk(part) if isinstance(node, Select)]
+    if any(binders_of(node) for node in walk(part)):
+        return False
+    updates, one = dict(action.updates), not any(isinstance(each.type, SortType) for each in action.params)
+    places = [node for node in walk(part) if isinstance(node, Select) and not _is_constant(node.map)]
     whole = [node for node in walk(part) if isinstance(node, Read) and not isinstance(node.type, MapType)]
-    moved = [_moves(updates, node.map.variable, node.keys) for node in places if isinstance(node.map, Read)]
-    moved += [node.variable.constant or node.variable in updates for node in whole]
-    kinds = {node.type for node in (*places, *whole) if not _is_constant(node)}
-    bound = any(binders_of(node) for node in walk(part))
-    plain = all(isinstance(kind, EnumType | BoolType) for kind in kinds)
-    return bool(kinds) and plain and not bound and all(moved)
+    whole = [node for node in whole if not node.variable.constant]
+    moved = [isinstance(node.map, Read) and _moves(updates.get(node.map.variable), node) for node in places]
+    moved += [one and node.variable in updates for node in whole]
+    return bool(moved) and all(moved) and all(isinstance(each.type, _PLAIN) for each in (*places, *whole))
 
 
 def _is_constant(node: Expr) -> bool:
     return all(variable.constant for variable in variables_read(node))
 
 
-def _moves(updates: dict[Variable, Expr], variable: Variable, keys: tuple[Expr, ...]) -> bool:
+def _moves(new: Expr | None, place: Select) -> bool:
     """Does the step write this entry? Of the update of a whole map that is taken for granted."""
-    new = updates.get(variable)
     while isinstance(new, Store):
-        if new.keys == keys:
+        if new.keys == place.keys:
             return True
         new = new.map
-    return variable.constant or isinstance(new, MapComprehension)
+    return isinstance(new, MapComprehension)
 
 
 def _late(action: Action, kept: dict[str, Variable], *, own: bool) -> Action:
