@@ -14,7 +14,7 @@ from enum import StrEnum
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.judge import Context
-from tidemark.checks.verdicts.verdict import Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.manifest import (
@@ -49,6 +49,8 @@ class Fate(StrEnum):
     """What becomes of a protocol when an action is torn."""
 
     FALLS = "falls"
+    OWN = "looks again at its own place"
+    """A claim falls, unless the late step looks again where the actor is."""
     HOLDS = "holds"
     """A late step was taken whose guard did not hold, and no claim fell."""
     SAME = "never differs"
@@ -76,27 +78,10 @@ class Trial:
     between: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        if self.fate is not Fate.FALLS:
+        if not self.claim:
             return f"{self.fate.value} in {self.states} states"
         by = f", by {', '.join(self.between)} in between" if self.between else ""
         return f"{self.claim} falls in {self.steps} steps{by}"
-
-
-@dataclass(frozen=True)
-class Row:
-    """One action. ``torn``: as it is torn; ``own``: if it looks again where the actor is."""
-
-    action: str
-    torn: Trial
-    own: Trial
-
-    def cells(self, kept: Mapping[str, str]) -> tuple[str, str, str]:
-        """Action, what happens, and what keeps it one step."""
-        if self.own.fate is Fate.FALLS:
-            return self.action, str(self.own), kept.get(self.action, "NOTHING IS SAID")
-        if self.torn.fate is Fate.FALLS:
-            return self.action, str(self.torn), "looks again at its own place"
-        return self.action, str(self.torn), ""
 
 
 class Tearing:
@@ -122,11 +107,13 @@ class Tearing:
                 return trials[-1]
         return max(trials, key=lambda one: (one.fate is Fate.UNKNOWN, one.fate is Fate.HOLDS, one.states))
 
-    def row(self, action: str) -> Row:
-        """What becomes of an action that is torn."""
+    def decisive(self, action: str) -> Trial:
+        """What becomes of an action that is torn; if a claim falls even if it looks again, of that trial."""
         found = self.trial(action, Rule.TORN)
-        own = self.trial(action, Rule.OWN) if found.fate is Fate.FALLS else found
-        return Row(action, found, own)
+        if found.fate is not Fate.FALLS:
+            return found
+        own = self.trial(action, Rule.OWN)
+        return replace(found, fate=Fate.OWN) if own.fate in (Fate.HOLDS, Fate.SAME) else own
 
     def _on(self, host: Instance, library: PartsLibrary, action: str, rule: Rule) -> Trial:
         given = (host.protocol, host.bounds, host.constants, host.name)
@@ -192,34 +179,33 @@ def torn_verdicts(entry: ArgumentEntry, context: Context) -> Iterator[Verdict]:
         if name not in names:
             raise BadInputError(f"{entry.name}: no action {name!r}", remedy=known_names(name, names))
     for at, claim in enumerate(entry.claims, 1):
-        row = tearing.row(claim.removeprefix(ATOMIC))
-        context.progress(at, total=len(entry.claims), unit="actions", note=row.action)
-        yield _verdict(row, kept, entry, context)
+        name = claim.removeprefix(ATOMIC)
+        context.progress(at, total=len(entry.claims), unit="actions", note=name)
+        subject = context.subject(entry, "argue", claim, Aspect.VACUITY)
+        yield _verdict(subject, tearing.decisive(name), kept.get(name, ""))
 
 
-def _verdict(row: Row, kept: Mapping[str, str], entry: ArgumentEntry, context: Context) -> Verdict:
-    subject = context.subject(entry, "argue", ATOMIC + row.action, Aspect.VACUITY)
-    replay, counts = check_command("argue", entry.name), {"distinct": row.own.states}
-    _, what, answer = row.cells(kept)
-    if Fate.UNKNOWN in (row.torn.fate, row.own.fate):
-        return inconclusive(subject, reason=f"the search was stopped: {what}", counts=counts, replay=replay)
-    falls = row.own.fate is Fate.FALLS
-    if falls and row.action not in kept:
-        reason = f"torn in two, {what}: say under [torn] of the manifest what keeps it one step"
-    elif not falls and row.action in kept:
-        reason = f"torn in two, {what}: nothing needs to keep it one step; remove it from [torn]"
-    else:
-        bounds = f"{what}, on {row.own.instance}" + f"; {answer}" * bool(answer)
+def _verdict(subject: Subject, trial: Trial, reason: str) -> Verdict:
+    replay, counts = check_command(subject.judge, subject.instance), {"distinct": trial.states}
+    falls = trial.fate is Fate.FALLS
+    if trial.fate is Fate.UNKNOWN:
+        return inconclusive(subject, reason=f"the search ended: {trial}", counts=counts, replay=replay)
+    if falls == bool(reason):
+        bounds = f"{reason or trial.fate.value}; {trial}, on {trial.instance}"
         return holds(subject, counts=counts, bounds=bounds, replay=replay)
-    return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
+    what = "say under [torn] of the manifest what keeps it one step" if falls else f"no need of {reason!r}"
+    told = f"torn in two, {trial}: {what}"
+    return refuted(subject, counts=counts, counterexample=None, reason=told, replay=replay)
 
 
 def kept_text(manifests: Iterable[Manifest]) -> str:
     """The table in Markdown of what is said to keep actions one step."""
     rows = ["| protocol | what keeps actions one step |", "| --- | --- |"]
     for manifest in manifests:
-        kept = _said(manifest)[0]
-        said = "; ".join(f"{_names(kept, reason)}: {reason}" for reason in dict.fromkeys(kept.values()))
+        reasons = dict[str, list[str]]()
+        for action, reason in _said(manifest)[0].items():
+            reasons.setdefault(reason, []).append(f"`{action}`")
+        said = "; ".join(f"{', '.join(actions)}: {reason}" for reason, actions in reasons.items())
         rows += [f"| {manifest.name} | {said} |"] if said else []
     return "\n".join(rows)
 
@@ -230,10 +216,6 @@ def _said(manifest: Manifest) -> tuple[Mapping[str, str], tuple[str, ...]]:
     return next(found, ({}, ()))
 
 
-def _names(kept: Mapping[str, str], reason: str) -> str:
-    return ", ".join(f"`{action}`" for action, why in kept.items() if why == reason)
-
-
 def rows_text(manifest: Manifest) -> Iterator[str]:
     """A line of Markdown for each action of a protocol, which is torn now. Raises BadInputError."""
     kept, ends = _said(manifest)
@@ -241,5 +223,6 @@ def rows_text(manifest: Manifest) -> Iterator[str]:
     yield "| action | torn in two | what keeps it one step | taken twice |"
     yield "| --- | --- | --- | --- |"
     for action in tearing.spec.actions:
-        cells = (*tearing.row(action.name).cells(kept), str(tearing.trial(action.name, Rule.TWICE)))
-        yield f"| {' | '.join(cells)} |"
+        trial, twice = tearing.decisive(action.name), tearing.trial(action.name, Rule.TWICE)
+        answer = kept.get(action.name, "" if trial.fate is Fate.FALLS else trial.fate.value)
+        yield f"| {action.name} | {trial} | {answer} | {twice} |"

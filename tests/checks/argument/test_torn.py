@@ -61,7 +61,6 @@ def _outcomes(manifest: Manifest) -> Mapping[str, Outcome]:
     ("name", "rule", "fate", "claim", "between"),
     [
         ("enter", Rule.TORN, Fate.FALLS, "lock.exclusion", ("ask(1)", "enter(1)")),
-        ("enter", Rule.OWN, Fate.FALLS, "lock.exclusion", ("ask(1)", "enter(1)")),
         ("work", Rule.TORN, Fate.FALLS, "lock.exclusion", ("rob(0)",)),
         ("work", Rule.OWN, Fate.SAME, "", ()),
         ("work", Rule.TWICE, Fate.FALLS, "lock.exclusion", ("leave(0)",)),
@@ -84,6 +83,11 @@ def test_the_interpreter_finds_the_same(rule: Rule, name: str) -> None:
     if found.fate is not Fate.FALLS:
         assert (found.fate is Fate.HOLDS, found.states) == (bool(reached.found), len(reached.parents))
     assert found.claim in {"", *reached.found}
+
+
+def test_who_looks_again_at_its_own_place_needs_no_more() -> None:
+    fates = {name: Tearing(_manifest()).decisive(name).fate for name in ("enter", "work", "ask")}
+    assert fates == {"enter": Fate.FALLS, "work": Fate.OWN, "ask": Fate.SAME}
 
 
 def test_the_end_of_a_process_ends_what_it_has_looked_at() -> None:
@@ -125,7 +129,7 @@ def test_bad_input() -> None:
 def test_each_protocol_with_an_instance_is_torn_and_stands_in_the_document() -> None:
     manifests = [load(path) for path in manifest_files()]
     torn = {one.name: entry.torn for one in manifests for entry in one.argument if entry.torn}
-    assert {*torn, "flowgraph", "reads", "tso"} == {one.name for one in manifests if hosts(one)}
+    assert {*torn, "flowgraph", "reads"} == {one.name for one in manifests if hosts(one)}
     page = (ROOT / "docs" / "assumptions.md").read_text(encoding="utf-8")
     assert f"{kept_text(manifests)}\n" in page
     claims = {claim for one in manifests for claim in one.kinds}
