@@ -19,6 +19,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.manifest import (
     ArgumentEntry,
+    Expectation,
     Expected,
     InstanceEntry,
     Kind,
@@ -151,17 +152,16 @@ def hosts(manifest: Manifest) -> list[InstanceEntry]:
     their size.
     """
     options = resolve(manifest.protocol).trace().options
+    safety = [claim for kind in SAFETY for claim in manifest.properties.get(kind, ())]
     known = [
         entry
         for entry in manifest.instance
         if entry.protocol == manifest.protocol
         and SearchEngine.EXPLORE in entry.engines
         and entry.tier is Tier.FAST
-        and entry.expect.every is Expected.HOLDS
-        and not entry.expect.refuted
+        and entry.expect == Expectation(every=Expected.HOLDS)
+        and {*safety} <= {*manifest.claims_of(entry, SAFETY)}
         and not entry.constants.keys() & options.keys()
-        and len(manifest.claims_of(entry, SAFETY))
-        == sum(len(manifest.properties.get(kind, ())) for kind in SAFETY)
     ]
     known.sort(key=lambda entry: entry.counts.get("distinct", 0))
     return [entry for at, entry in enumerate(known) if not at or entry.counts.get("distinct", 0) <= LARGEST]

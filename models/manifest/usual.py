@@ -60,9 +60,11 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     name = str(data.get("name", "")).replace("_", "-")
     if "strength" in data and not isinstance(data["strength"], list):
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
-    torn = found.pop("torn", {})
+    torn = found.pop("torn", None)
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
-    made["argument"] = _torn(torn, name, str(data.get("protocol", "")), file)
+    made["argument"] = (
+        _torn(torn, name, str(data.get("protocol", "")), file) if torn is not None else iter(())
+    )
     if locked:
         found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
         made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
@@ -248,18 +250,17 @@ def _arguments(data: Mapping[str, Any], name: str) -> Iterator[Entry]:
 
 def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iterator[Entry]:
     """Each action in two steps; and one that must be one step, of which nothing is said. ``table``: reason ->
-    the actions that it keeps one step; ``ends``.
+    the actions that it keeps one step; ``ends``, by default the action ``crash``.
     """
-    if not table:
-        return
     reasons = {reason: actions for reason, actions in table.items() if reason != "ends"}
     listed = [action for actions in reasons.values() for action in actions]
     kept = {action: reason for reason, actions in reasons.items() for action in actions}
     if len(listed) > len(kept):
         raise ManifestError("torn gives an action two reasons", file=file, remedy="keep one of them")
-    claims = [f"torn.{action.name}" for action in resolve(protocol).trace().actions]
-    made = {"name": f"{name}-torn", "about": ABOUT["torn"], "ends": table.get("ends", []), "claims": claims}
-    yield {**made, "torn": kept}
+    names = [action.name for action in resolve(protocol).trace().actions]
+    ends = table.get("ends", [one for one in names if one == "crash"])
+    made = {"name": f"{name}-torn", "about": ABOUT["torn"], "ends": ends}
+    yield {**made, "claims": [f"torn.{one}" for one in names], "torn": kept}
     if kept:
         told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
         yield {**made, **told, "torn": {}, "claims": [f"torn.{min(kept)}"]}

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocols.small import Lock
+from tests.protocols.small import Robbed
 from tidemark.checks.argument import torn as tearing
 from tidemark.checks.argument.judge import JUDGE
 from tidemark.checks.argument.torn import TYPES, Fate, Tearing, hosts, kept_text
@@ -19,27 +19,10 @@ from tidemark.models.manifest import Manifest, load, manifest_files, parse
 from tidemark.models.manifest.errors import ManifestError
 from tidemark.models.mutation import torn as rules
 from tidemark.models.mutation.torn import Rule, TornInstance
+from tidemark.models.native.search.breadth_first import SearchLimits
 from tidemark.models.rooms import ROOT
-from tidemark.spec.language import Nat, action, require
 from tidemark.spec.language.expr import TRUE
 from tidemark.spec.language.protocol import resolve
-
-
-class Robbed(Lock):
-    """Once a process is driven out of the critical part."""
-
-    Left = Nat()
-    left: Left = 1
-
-    @action
-    def rob(s, p: Lock.Process):
-        """The process loses the lock."""
-        require(s.left > 0)
-        require(s.place[p] == "critical")
-        s.left = s.left - 1
-        s.taken = False
-        s.place[p] = "resting"
-
 
 _BOUNDS = {"Process": 2, "Left": 1}
 _ACTIONS = ("ask", "enter", "work", "leave", "rob")
@@ -57,21 +40,14 @@ def _outcomes(manifest: Manifest) -> Mapping[str, Outcome]:
     return {one.subject.property_id.partition(".")[2]: one.outcome for one in verdicts}
 
 
-@pytest.mark.parametrize(
-    ("name", "rule", "fate", "claim", "between"),
-    [
-        ("enter", Rule.TORN, Fate.FALLS, "lock.exclusion", ("ask(1)", "enter(1)")),
-        ("work", Rule.TORN, Fate.FALLS, "lock.exclusion", ("rob(0)",)),
-        ("work", Rule.OWN, Fate.SAME, "", ()),
-        ("work", Rule.TWICE, Fate.FALLS, "lock.exclusion", ("leave(0)",)),
-        ("ask", Rule.TWICE, Fate.HOLDS, "", ()),
-    ],
-)
-def test_what_becomes_of_a_torn_action(
-    name: str, rule: Rule, fate: Fate, claim: str, between: tuple[str, ...]
-) -> None:
-    found = Tearing(_manifest()).trial(name, rule)
-    assert (found.fate, found.claim, found.between) == (fate, claim, between)
+def test_what_becomes_of_a_torn_action() -> None:
+    tearing = Tearing(_manifest())
+    found = {name: tearing.decisive(name) for name in ("enter", "work", "ask")}
+    assert [one.fate for one in found.values()] == [Fate.FALLS, Fate.OWN, Fate.SAME]
+    assert str(found["enter"]) == "lock.exclusion falls in 5 steps, by ask(1), enter(1) in between"
+    assert found["work"].between == ("rob(0)",)
+    assert tearing.trial("ask", Rule.TWICE).fate is Fate.HOLDS
+    assert tearing.trial("work", Rule.TWICE).between == ("leave(0)",)
 
 
 @pytest.mark.parametrize("rule", Rule)
@@ -83,11 +59,6 @@ def test_the_interpreter_finds_the_same(rule: Rule, name: str) -> None:
     if found.fate is not Fate.FALLS:
         assert (found.fate is Fate.HOLDS, found.states) == (bool(reached.found), len(reached.parents))
     assert found.claim in {"", *reached.found}
-
-
-def test_who_looks_again_at_its_own_place_needs_no_more() -> None:
-    fates = {name: Tearing(_manifest()).decisive(name).fate for name in ("enter", "work", "ask")}
-    assert fates == {"enter": Fate.FALLS, "work": Fate.OWN, "ask": Fate.SAME}
 
 
 def test_the_end_of_a_process_ends_what_it_has_looked_at() -> None:
@@ -112,7 +83,7 @@ def test_a_tearing_that_keeps_the_guard_is_found_out(monkeypatch: pytest.MonkeyP
 
 
 def test_a_search_that_is_stopped_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tearing, "LIMITS", tearing.SearchLimits(states=3))
+    monkeypatch.setattr(tearing, "LIMITS", SearchLimits(states=3))
     monkeypatch.setattr(tearing, "CHUNK", 1)
     assert _outcomes(_manifest(lock=["enter"]))["ask"] is Outcome.INCONCLUSIVE
 
