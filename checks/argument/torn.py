@@ -11,12 +11,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from tidemark.checks.mutation.assess import TYPES, broken, searched
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import BelowZeroError, Step
+from tidemark.models.interpreted.interpreter import Step
 from tidemark.models.manifest import (
     ArgumentEntry,
     Expectation,
@@ -30,7 +31,7 @@ from tidemark.models.manifest import (
 )
 from tidemark.models.mutation.torn import DIFFERS, LATE, LOOKS, Rule, TornInstance
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
-from tidemark.models.native.search.breadth_first import Search, SearchLimits
+from tidemark.models.native.search.breadth_first import SearchLimits
 from tidemark.models.native.search.path import path_to
 from tidemark.spec.language.protocol import resolve
 
@@ -38,12 +39,6 @@ SAFETY = (Kind.INVARIANT, Kind.TRANSITION)
 LARGEST = 60_000
 """States of the protocol itself in the largest instance that is tried; the smallest is tried anyway."""
 LIMITS = SearchLimits(states=1_000_000, seconds=60.0)
-CHUNK = 2048
-"""States that are expanded together: a violation is looked for after each chunk."""
-
-
-TYPES = "types"
-"""What falls if a step of another makes a natural number negative."""
 
 
 class Fate(StrEnum):
@@ -61,14 +56,8 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Trial:
-    """The result of one rule on one action.
-
-    Attributes:
-        instance: where it was decided: where a claim fell, or the last that was tried.
-        states: of the torn protocol there.
-        claim: that fell first.
-        steps: of the shortest run.
-        between: the steps of others between look and late step.
+    """The result of one rule on one action: on ``instance``, where ``claim`` fell in a run of ``steps``, or
+    on the last one. ``states``: of the torn protocol there. ``between``: steps between look and late step.
     """
 
     fate: Fate
@@ -121,15 +110,10 @@ class Tearing:
         torn = TornInstance(*given, action=action, rule=rule, ends=self.ends)
         kernel = KernelOfParts(torn, library)
         claims = torn.spec.of_kind("invariant", "transition_invariant")
-        limits = replace(LIMITS, stop_on=frozenset(claim.id for claim in claims))
-        search = Search(kernel, limits, chunk=CHUNK, workers=1)
-        try:
-            found = search.run()
-        except BelowZeroError as error:
-            return _fall(torn, TYPES, [*error.steps, error.step], search.result("").distinct)
-        if search.interrupted:
-            raise KeyboardInterrupt
-        hits = [(claim, hit) for claim in claims if (hit := found.hit(claim)) is not None]
+        found, fell = searched(kernel, LIMITS, (claim.id for claim in claims))
+        if fell is not None:
+            return _fall(torn, TYPES, [*fell.steps, fell.step], found.distinct)
+        hits = broken(found, claims)
         if hits:
             claim, hit = min(hits, key=lambda one: (one[0].frame is not None, one[1].state))
             return _fall(torn, claim.id, path_to(found, hit).steps, found.distinct)

@@ -142,11 +142,9 @@ def torn(
     from tidemark.checks.argument.torn import kept_text, rows_text
 
     known = {one.name: one for one in read(manifest or ())}
-    if protocol:
-        for line in rows_text(known[_named(protocol, known)[0]]):
-            print(line, flush=True)
-    else:
-        print(kept_text(known.values()))
+    named = known[_named(protocol, known)[0]] if protocol else None
+    for line in rows_text(named) if named is not None else [kept_text(known.values())]:
+        print(line, flush=True)
     return ExitCode.AS_EXPECTED.value
 
 

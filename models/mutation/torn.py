@@ -5,8 +5,8 @@ action ``A`` the rule adds two steps. ``A_looks``: the guard holds, and the argu
 ``A_late``: the effect, on the state as it is then, whatever has become of the guard. Meanwhile the actor does
 not take the step itself; all others do, with other arguments too. One actor at a time is torn.
 
-A late step that would make a natural number negative is cut: no guard is asked what a state without meaning
-means.
+A late step that makes a natural number negative breaks the protocol as one that breaks a claim does: its type
+is a claim, too.
 """
 
 from collections import Counter
@@ -18,11 +18,9 @@ from tidemark.models.mutation.operators import conjuncts
 from tidemark.spec.language.expr import (
     FALSE,
     TRUE,
-    Apply,
     Const,
     Expr,
     MapComprehension,
-    Quantified,
     Read,
     Select,
     Store,
@@ -34,7 +32,7 @@ from tidemark.spec.language.expr import (
 )
 from tidemark.spec.language.fold import choice, conjunction, disjunction, equality, fold, negation
 from tidemark.spec.language.spec import Action, Guard, Property, Spec
-from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, SortType, Type, least_of, zero_of
+from tidemark.spec.language.types import BOOL, BoolType, EnumType, MapType, SortType, Type, zero_of
 
 LOOKS, LATE = "_looks", "_late"
 DIFFERS = "torn.differs"
@@ -75,14 +73,14 @@ def torn(spec: Spec, name: str, rule: Rule = Rule.TORN, ends: tuple[str, ...] = 
     All protocols that are made from one have the same variables: there is room for the arguments of any
     action. Raises KeyError.
     """
-    action, memory = spec.action(name), _memory(spec)
-    kept = _kept(action, memory)
+    action, memory = spec.action(name), dict.fromkeys(one for a in spec.actions for one in _kept(a).values())
+    kept = _kept(action)
     twice = rule is Rule.TWICE
     late = _late(action, kept, own=rule is Rule.OWN)
     looks = replace(
         action,
         name=name + LOOKS,
-        guards=(*action.guards, _guard(negation(Read(BOOL, PENDING)))),
+        guards=(*action.guards, Guard(negation(Read(BOOL, PENDING)), "", "")),
         updates=(
             *(action.updates if twice else ()),
             (PENDING, TRUE),
@@ -90,10 +88,11 @@ def torn(spec: Spec, name: str, rule: Rule = Rule.TORN, ends: tuple[str, ...] = 
         ),
         fairness="none",
     )
-    ended = {one.name for one in spec.actions if one.name in ends and one is not action}
-    others = [_ended(one, action, kept) if one.name in ended else one for one in spec.actions]
+    ending = [one for one in spec.actions if one.name in ends and one is not action]
+    others = [_ended(one, action, kept) if one in ending else one for one in spec.actions]
     same = (equality(Read(param.type, kept[param.name]), param) for param in action.params)
-    busy = replace(action, guards=(*action.guards, _guard(negation(conjunction(Read(BOOL, PENDING), *same)))))
+    free = negation(conjunction(Read(BOOL, PENDING), *same))
+    busy = replace(action, guards=(*action.guards, Guard(free, "", "")))
     if not twice:
         others = [busy if one is action else one for one in others]
     held = _remembered(conjunction(*(guard.expr for guard in action.guards)), kept)
@@ -118,15 +117,15 @@ def own_place(action: Action, part: Expr) -> bool:
     if any(binders_of(node) for node in walk(part)):
         return False
     updates, one = dict(action.updates), not any(isinstance(each.type, SortType) for each in action.params)
-    places = [node for node in walk(part) if isinstance(node, Select) and not _is_constant(node.map)]
+    places = [node for node in walk(part) if isinstance(node, Select) and not _constant(node.map)]
     whole = [node for node in walk(part) if isinstance(node, Read) and not isinstance(node.type, MapType)]
-    whole = [node for node in whole if not node.variable.constant]
+    whole = [node for node in whole if not _constant(node)]
     moved = [isinstance(node.map, Read) and _moves(updates.get(node.map.variable), node) for node in places]
     moved += [one and node.variable in updates for node in whole]
     return bool(moved) and all(moved) and all(isinstance(each.type, _PLAIN) for each in (*places, *whole))
 
 
-def _is_constant(node: Expr) -> bool:
+def _constant(node: Expr) -> bool:
     return all(variable.constant for variable in variables_read(node))
 
 
@@ -143,19 +142,14 @@ def _late(action: Action, kept: dict[str, Variable], *, own: bool) -> Action:
     parts = [part for guard in action.guards for part in conjuncts(guard.expr)]
     stays = [_remembered(part, kept) for part in parts if own and own_place(action, part)]
     updates = tuple((variable, _remembered(expr, kept)) for variable, expr in action.updates)
-    inside = conjunction(*(_in_type(variable.type, expr) for variable, expr in updates))
     return replace(
         action,
         name=action.name + LATE,
         params=(),
-        guards=(_guard(Read(BOOL, PENDING)), *map(_guard, stays), _guard(fold(inside))),
+        guards=tuple(Guard(expr, "", "") for expr in (Read(BOOL, PENDING), *stays)),
         updates=(*updates, *_forgotten(kept)),
         fairness="none",
     )
-
-
-def _guard(expr: Expr) -> Guard:
-    return Guard(expr, "", "")
 
 
 def _forgotten(kept: dict[str, Variable]) -> list[tuple[Variable, Expr]]:
@@ -176,43 +170,14 @@ def _ended(end: Action, action: Action, kept: dict[str, Variable]) -> Action:
     return replace(end, updates=(*end.updates, *forgotten))
 
 
-def _memory(spec: Spec) -> tuple[Variable, ...]:
-    """As many places of each type as an action has arguments of it."""
-    most = Counter[Type]()
-    for action in spec.actions:
-        most |= Counter(param.type for param in action.params)
-    return tuple(Variable(f"torn {kind} {at}", kind) for kind, times in most.items() for at in range(times))
-
-
-def _kept(action: Action, memory: tuple[Variable, ...]) -> dict[str, Variable]:
-    """Where each argument is remembered."""
-    left, found = list(memory), dict[str, Variable]()
+def _kept(action: Action) -> dict[str, Variable]:
+    """Where each argument is remembered: the first of its type, the second, ..."""
+    found, before = dict[str, Variable](), Counter[Type]()
     for param in action.params:
-        found[param.name] = next(one for one in left if one.type == param.type)
-        left.remove(found[param.name])
+        found[param.name] = Variable(f"torn {param.type} {before[param.type]}", param.type)
+        before[param.type] += 1
     return found
 
 
 def _remembered(expr: Expr, kept: dict[str, Variable]) -> Expr:
     return fold(substitute(expr, locals_={name: Read(one.type, one) for name, one in kept.items()}))
-
-
-def _in_type(kind: Type, value: Expr) -> Expr:
-    """No natural number becomes negative by this assignment, nor the key of an entry that it writes."""
-    scalar = kind.value if isinstance(kind, MapType) else kind
-    match value:
-        case Store(map=source, keys=keys, value=new):
-            at = (_natural(key.type, key) for key in keys)
-            return conjunction(_in_type(kind, source), *at, _natural(scalar, new))
-        case MapComprehension(binders=binders, body=body):
-            inside = _natural(scalar, body)
-            return inside if inside == TRUE else Quantified(BOOL, "forall", binders, inside)
-        case Apply(op="ite", args=(condition, one, two)) if isinstance(kind, MapType):
-            return choice(condition, _in_type(kind, one), _in_type(kind, two))
-    return TRUE if isinstance(kind, MapType) else _natural(scalar, value)
-
-
-def _natural(kind: Type, value: Expr) -> Expr:
-    if least_of(kind) is None or not any(isinstance(one, Apply) and one.op == "sub" for one in walk(value)):
-        return TRUE
-    return Apply(BOOL, "le", (Const(kind, 0), value))
