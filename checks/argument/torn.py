@@ -11,13 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from tidemark.checks.mutation.assess import TYPES, broken, searched
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
-from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.interpreted.interpreter import BelowZeroError, Step
 from tidemark.models.manifest import (
     ArgumentEntry,
     Expectation,
@@ -31,11 +30,15 @@ from tidemark.models.manifest import (
 )
 from tidemark.models.mutation.torn import DIFFERS, LATE, LOOKS, Rule, TornInstance
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
-from tidemark.models.native.search.breadth_first import SearchLimits
+from tidemark.models.native.search.breadth_first import Search, SearchLimits
 from tidemark.models.native.search.path import path_to
 from tidemark.spec.language.protocol import resolve
 
 SAFETY = (Kind.INVARIANT, Kind.TRANSITION)
+TYPES = "types"
+"""What falls if a step makes a natural number negative."""
+CHUNK = 2048
+"""States that are expanded together: a violation is looked for after each chunk."""
 LARGEST = 60_000
 """States of the protocol itself in the largest instance that is tried; the smallest is tried anyway."""
 LIMITS = SearchLimits(states=1_000_000, seconds=60.0)
@@ -110,11 +113,15 @@ class Tearing:
         torn = TornInstance(*given, action=action, rule=rule, ends=self.ends)
         kernel = KernelOfParts(torn, library)
         claims = torn.spec.of_kind("invariant", "transition_invariant")
-        found, fell = searched(kernel, LIMITS, (claim.id for claim in claims))
-        if fell is not None:
-            return _fall(torn, TYPES, [*fell.steps, fell.step], found.distinct)
-        hits = broken(found, claims)
-        if hits:
+        limits = replace(LIMITS, stop_on=frozenset(claim.id for claim in claims))
+        search = Search(kernel, limits, chunk=CHUNK, workers=1)
+        try:
+            found = search.run()
+        except BelowZeroError as error:
+            return _fall(torn, TYPES, [*error.steps, error.step], search.result("").distinct)
+        if search.interrupted:
+            raise KeyboardInterrupt
+        if hits := [(claim, hit) for claim in claims if (hit := found.hit(claim)) is not None]:
             claim, hit = min(hits, key=lambda one: (one[0].frame is not None, one[1].state))
             return _fall(torn, claim.id, path_to(found, hit).steps, found.distinct)
         if not found.complete:

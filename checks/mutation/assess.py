@@ -118,13 +118,13 @@ def baseline(
     library = library if library is not None else PartsLibrary()
     kernel = KernelOfParts(instance, library)
     chosen = tuple(claim for claim in instance.spec.properties if claims is None or claim.id in claims)
-    found, fell = searched(kernel, limits)
+    found, fell = _searched(kernel, limits)
     if fell is not None:
         raise fell
     problems = [] if found.complete else [f"the search of the protocol itself is incomplete: {found.stopped}"]
     if claims is not None:
         problems += [f"unknown claim {claim!r}" for claim in sorted({*claims} - {c.id for c in chosen})]
-    problems += [f"{claim.id} is refuted" for claim, _ in broken(found, chosen)]
+    problems += [f"{claim.id} is refuted" for claim, _ in _broken(found, chosen)]
     if found.complete:
         problems += [f"the witness {claim.id} is not reached" for claim in _unreached(found, chosen)]
         lasso = _first_lasso(found, (claim for claim in chosen if claim.kind == "leads_to"))
@@ -134,7 +134,7 @@ def baseline(
     return Baseline(instance, chosen, library, kernel, found, tuple(problems))
 
 
-def searched(
+def _searched(
     kernel: KernelOfParts, limits: SearchLimits, stop_on: Iterable[str] = ()
 ) -> tuple[SearchResult, BelowZeroError | None]:
     """The native search on one core: mutants share the cores, not the search of one of them. With the error
@@ -152,7 +152,7 @@ def searched(
     return found, None
 
 
-def broken(found: SearchResult, claims: Iterable[Property]) -> list[tuple[Property, Hit]]:
+def _broken(found: SearchResult, claims: Iterable[Property]) -> list[tuple[Property, Hit]]:
     """The claims about states and steps that were broken, each with the first place."""
     kinds = ("invariant", "lemma", "transition_invariant")
     hits = [(claim, found.hit(claim)) for claim in claims if claim.kind in kinds]
@@ -230,9 +230,9 @@ class _Assessment:
             return self._equivalent()
         kinds = ("invariant", "transition_invariant", *(("lemma",) if self.only is not None else ()))
         safety = self.claims(*kinds)
-        found, fell = searched(self.kernel, self.limits, (claim.id for claim in safety))
+        found, fell = _searched(self.kernel, self.limits, (claim.id for claim in safety))
         self.blank = replace(self.blank, distinct=found.distinct)
-        if fell is not None and self.only is None and not broken(found, safety):
+        if fell is not None and self.only is None and not _broken(found, safety):
             example = self._shown(self.instance, fell.states, fell.steps, f"{fell.step} {fell.below}")
             return self._killed(TYPES, TYPES, example)
         return self._judged(found, safety)
@@ -251,20 +251,20 @@ class _Assessment:
         return replace(self.blank, fate=Fate.EQUIVALENT, reason=reason, distinct=count)
 
     def _judged(self, found: SearchResult, safety: tuple[Property, ...]) -> MutantResult:
-        hits = broken(found, safety)
-        if hits:
-            return self._by_run(found, *min(hits, key=lambda item: item[1].state))
+        broken = _broken(found, safety)
+        if broken:
+            return self._by_run(found, *min(broken, key=lambda item: item[1].state))
         if not found.complete:
             return self._undecided(found.stopped)
         killed = self._by_absence(found) or self._by_lasso(found)
         if killed is not None:
             return killed
-        lemmas = broken(found, self.claims("lemma"))
+        lemmas = _broken(found, self.claims("lemma"))
         if lemmas:
             return self._by_run(found, *min(lemmas, key=lambda item: item[1].state))
         if self.only is not None and not self._differs():
             return self._equivalent()
-        every = broken(found, self.instance.spec.properties)
+        every = _broken(found, self.instance.spec.properties)
         others = sorted({claim.id for claim, _ in every} - {self.only})
         noticed = f"; {others[0]} does" if others else ""
         who = f"{self.only} does not tell" if self.only else "no claim tells"

@@ -9,8 +9,7 @@ import pytest
 from tests.protocols.small import Robbed
 from tidemark.checks.argument import torn as tearing
 from tidemark.checks.argument.judge import JUDGE
-from tidemark.checks.argument.torn import Fate, Tearing, hosts, kept_text
-from tidemark.checks.mutation.assess import TYPES
+from tidemark.checks.argument.torn import TYPES, Fate, Tearing, hosts, kept_text
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
