@@ -9,6 +9,7 @@ green.
 from collections.abc import Iterator
 
 from tidemark.checks.argument.graph import Argument, Reliance, Step, whole_argument
+from tidemark.checks.argument.torn import torn_verdicts
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
@@ -37,6 +38,8 @@ class ArgueJudge:
         """One verdict for each thing that the protocol assumes, and each step that relies."""
         if not isinstance(entry, ArgumentEntry):
             raise BadInputError(f"{entry.name!r} is not an argument", remedy="name an [argument.NAME] entry")
+        if entry.torn is not None:
+            return list(torn_verdicts(entry, context))
         return list(self._verdicts(entry, context, whole_argument(context.manifest)))
 
     def _verdicts(self, entry: ArgumentEntry, context: Context, argument: Argument) -> Iterator[Verdict]:

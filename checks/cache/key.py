@@ -380,7 +380,7 @@ def _subject(task: Task) -> dict[str, Any]:
     """The judge, the entry, and the entries that it names or that are tried for it."""
     entries = {entry.name: entry for entry in task.manifest.entries()}
     read: list[AnyEntry] = [task.entry]
-    if isinstance(task.entry, StrengthEntry):
+    if isinstance(task.entry, StrengthEntry) or getattr(task.entry, "torn", None) is not None:
         tried = {one.name: one for one in task.manifest.instance}
         wrong = [one for one in task.manifest.mutant if one.instance in tried]
         read += [*tried.values(), *wrong]

@@ -133,6 +133,22 @@ def assumptions(
 
 
 @group.command()
+def torn(
+    protocol: Annotated[str, typer.Argument(help="Name of a manifest, of which each action is torn.")] = "",
+    *,
+    manifest: ManifestOption = None,
+) -> int:
+    """Print what keeps actions one step; of one protocol, what happens when each is torn in two."""
+    from tidemark.checks.argument.torn import kept_text, rows_text
+
+    known = {one.name: one for one in read(manifest or ())}
+    named = known[_named(protocol, known)[0]] if protocol else None
+    for line in rows_text(named) if named is not None else [kept_text(known.values())]:
+        print(line, flush=True)
+    return ExitCode.AS_EXPECTED.value
+
+
+@group.command()
 def liveness(
     protocol: Annotated[str, typer.Argument(help="Name of a manifest; all if left out.")] = "",
     *,

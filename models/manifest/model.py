@@ -372,6 +372,12 @@ class ArgumentEntry(Entry):
     """How the protocols that it relies on are read in its words: one reading for each step and protocol."""
     without_guarantees: bool = False
     """The readings get no guarantees: a self-test, in which nothing may follow."""
+    torn: dict[str, str] | None = None
+    """Of an entry with the claims ``torn.ACTION``, in which each action is torn in two steps: action -> what
+    keeps it one step. It has an answer if and only if a claim falls.
+    """
+    ends: tuple[str, ...] = ()
+    """Of such an entry: the actions that end a process, which then takes no late step."""
 
     @property
     def must_fail(self) -> bool:

@@ -2,13 +2,15 @@
 
 ``[strength]`` asks of the parts of all claims, of liveness and of lemmas whether each matters; each proof
 that is expected to prove gets a second opinion in the full tier; and each judge has a self-test: a wrong
-protocol is searched, an idle part is not listed, guarantees are left out of an argument.
+protocol is searched, an idle part is not listed, guarantees are left out of an argument. ``[torn]`` says
+what keeps actions one step, and which actions end a process: each action is torn in two.
 
 An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
 entry of this name in its section.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Any
 
 from tidemark.models.manifest.common import SAFETY
@@ -33,6 +35,8 @@ ABOUT = {
     "search": "Self-test: a mutant is refuted by the interpreter and on Spark, with the same counts.",
     "argument": "Self-test: nothing follows without guarantees, and an entry in which nothing breaks shows "
     "no need.",
+    "torn": "Each action in two steps: no claim falls, or something keeps it one step.",
+    "unkept": "Self-test: nothing is said to keep an action that must be one step.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
 LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
@@ -56,11 +60,15 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
     name = str(data.get("name", "")).replace("_", "-")
     if "strength" in data and not isinstance(data["strength"], list):
         found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
+    torn = found.pop("torn", None)
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
+    made["argument"] = (
+        _torn(torn, name, str(data.get("protocol", "")), file) if torn is not None else iter(())
+    )
     if locked:
         found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
         made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
-        made["argument"] = _arguments(data, name)
+        made["argument"] = chain(_arguments(data, name), made["argument"])
     for section, entries in made.items():
         added = list(entries)
         if added:
@@ -238,3 +246,21 @@ def _arguments(data: Mapping[str, Any], name: str) -> Iterator[Entry]:
         "without_guarantees": True,
         "expect": {"every": "refuted"},
     }
+
+
+def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iterator[Entry]:
+    """Each action in two steps; and one that must be one step, of which nothing is said. ``table``: reason ->
+    the actions that it keeps one step; ``ends``, by default the action ``crash``.
+    """
+    reasons = {reason: actions for reason, actions in table.items() if reason != "ends"}
+    listed = [action for actions in reasons.values() for action in actions]
+    kept = {action: reason for reason, actions in reasons.items() for action in actions}
+    if len(listed) > len(kept):
+        raise ManifestError("torn gives an action two reasons", file=file, remedy="keep one of them")
+    names = [action.name for action in resolve(protocol).trace().actions]
+    ends = table.get("ends", [one for one in names if one == "crash"])
+    made = {"name": f"{name}-torn", "about": ABOUT["torn"], "ends": ends}
+    yield {**made, "claims": [f"torn.{one}" for one in names], "torn": kept}
+    if kept:
+        told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
+        yield {**made, **told, "torn": {}, "claims": [f"torn.{min(kept)}"]}

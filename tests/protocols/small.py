@@ -209,6 +209,21 @@ class Lock(Protocol):
         return s.place[p] == "resting", s.place[p] == "waiting"
 
 
+class Robbed(Lock):
+    """Once a process is driven out of the critical part."""
+
+    Left = Nat()
+    left: Left = 1
+
+    @action
+    def rob(s, p: Lock.Process):
+        """The process loses the lock."""
+        require((s.left > 0) & (s.place[p] == "critical"))
+        s.left = s.left - 1
+        s.taken = False
+        s.place[p] = "resting"
+
+
 class UnfairLock(Lock):
     """Entering is only weakly fair: a process may starve while others come and go."""
 
