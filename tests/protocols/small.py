@@ -212,11 +212,11 @@ class Lock(Protocol):
 class Robbed(Lock):
     """Once a process is driven out of the critical part."""
 
-    Left = Nat()
+    Left: TypeAlias = Nat
     left: Left = 1
 
     @action
-    def rob(s, p: Lock.Process):
+    def rob(s, p: Lock.Process) -> None:
         """The process loses the lock."""
         require((s.left > 0) & (s.place[p] == "critical"))
         s.left = s.left - 1
