@@ -132,7 +132,7 @@ Runs = tuple[tuple[int, int], ...]
 class Operation(BaseModel):
     """One operation of a client."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     v: Literal[1] = 1
     """Version of the format."""

@@ -23,7 +23,7 @@ from tidemark.checks.evidence.table.schema import Row, clamp
 class Begin(BaseModel):
     """First line: which protocol the steps belong to, and what is fixed."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: Literal["trace"] = "trace"
     v: Literal[1] = 1
@@ -41,7 +41,7 @@ class Begin(BaseModel):
 class Line(BaseModel):
     """One step of one node."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     n: str = Field(min_length=1)
     """Node."""
