@@ -36,7 +36,7 @@ _OTHERS = {"data_diff": "milvus-cdc", "coprocessor": "TiKV", "raftstore": "TiKV"
 """Folders of sources of other products that write lines in the format of Milvus."""
 
 _SYSTEMS = {
-    "etcd": rb'"caller":"(?:etcd\w*|embed|membership|mvcc|rafthttp|v3rpc|raft)/|[IWE] \| (?:etcd|raft|embed)',
+    "etcd": rb'"caller":"(?:etcd\w*|embed|membership|mvcc|raft\w*|v3rpc)/|[IWE] \| (?:etcd|raft|embed)',
     "MinIO": rb"MinIO Object Storage|minio/cmd|^API: \w+\(",
     "Pulsar": rb"org\.apache\.(?:pulsar|bookkeeper|zookeeper)|pulsar-\w+-\d",
     "Kafka": rb"\((?:org\.apache\.)?kafka\.[\w.$]+\)",
