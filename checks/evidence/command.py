@@ -10,7 +10,6 @@ before it, so that no event counts twice.
 from __future__ import annotations
 
 import json
-import math
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -274,8 +273,8 @@ def follow(
     )
     taken = -1
     # A query that finds a batch which was not finished repeats it, and leaves what has come since.
-    while follower.taken > taken:
-        taken = follower.taken if once else math.inf
+    while taken < 0 or (once and follower.taken > taken):
+        taken = follower.taken
         trigger = {"availableNow": True} if once else {"processingTime": "1 second"}
         query = writer.trigger(**trigger).start()
         try:

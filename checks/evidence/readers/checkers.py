@@ -204,9 +204,10 @@ def _who(one: dict[str, Any]) -> str:
 
 def _keyed(asked: list[dict[str, Any]]) -> bool:
     """Are all values pairs of a key and a value? A read, which asks for a key and no value, shows it."""
-    pairs = [one["value"] for one in asked if isinstance(one.get("value"), list) and len(one["value"]) == 2]
-    reads = [one.get("value") for one in asked if _ACTS.get(_word(one.get("f"))) == "read"]
-    return len(pairs) == len(asked) and bool(reads) and all(value[1] is None for value in reads)
+    values = [(_word(one.get("f")), one.get("value")) for one in asked]
+    pairs = [(f, value[1]) for f, value in values if isinstance(value, list) and len(value) == 2]
+    reads = [value is None for f, value in pairs if _ACTS.get(f) == "read"]
+    return len(pairs) == len(asked) and bool(reads) and all(reads)
 
 
 def _of_porcupine(one: dict[str, Any]) -> Call:
