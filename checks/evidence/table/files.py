@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from tidemark.checks.evidence.readers.broker import is_rocksdb
-from tidemark.checks.evidence.readers.checkers import NoHistoryError, client_lines
-from tidemark.checks.evidence.readers.lines import kind_of
+from tidemark.checks.evidence.readers.checkers import client_lines
+from tidemark.checks.evidence.readers.lines import DAMAGED, kind_of
 from tidemark.checks.evidence.readers.log import HEAD
 from tidemark.checks.evidence.readers.wrapped import START, csv_header, unwrapped
 from tidemark.checks.evidence.symptoms import symptom_in
@@ -154,7 +154,7 @@ def _converted(source: Source, place: Path) -> Source:
     try:
         with opened(source.path, source.packed) as file:
             lines, said = client_lines(file.read().decode("utf-8-sig"), source.name)
-    except (*BROKEN, NoHistoryError, ValueError) as error:
+    except (*BROKEN, *DAMAGED, RecursionError) as error:
         told = f"{source.problem}: {error}; write one operation a line, as {_FORMAT}"
         return replace(source, sort=Sort.NONE, problem=told)
     place.mkdir(parents=True)
