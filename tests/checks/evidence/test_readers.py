@@ -2,7 +2,6 @@
 
 import gzip
 import json
-import lzma
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
@@ -353,16 +352,6 @@ def test_steps_of_a_trace() -> None:
 
 
 # ---- files ----
-
-
-def test_packed_files_say_the_same(tmp_path: Path) -> None:
-    text = "\n".join([fetched(1, 7, ts(1)), stored(2, ts(1)), ""]).encode()
-    for folder, pack in (("plain", bytes), ("gz", gzip.compress), ("xz", lzma.compress)):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "a.log").write_bytes(pack(text))
-    plain, *packed = (gather(find([tmp_path / name])) for name in ("plain", "gz", "xz"))
-    assert plain.events.num_rows == 2
-    assert all(one.events.table().equals(plain.events.table()) for one in packed)
 
 
 def test_what_is_no_evidence_has_its_message(tmp_path: Path) -> None:
