@@ -1,6 +1,7 @@
 """Evidence: a log on Spark against one core and against other engines, monitors, client histories."""
 
 import json
+import math
 import os
 import random
 import threading
@@ -328,6 +329,7 @@ def live(*, rate: int, seconds: float, build: str) -> Sample:
         writer = threading.Thread(target=write)
         writer.start()
         follow(spark, [place / "in"], folder=place / "follow", say=say, seconds=seconds)
+        online = len(delays)  # the rest waits until Spark has started once more
         writer.join()
         follow(spark, [place / "in"], folder=place / "follow", say=say, once=True)
         used = family_cpu() - used
@@ -338,7 +340,10 @@ def live(*, rate: int, seconds: float, build: str) -> Sample:
         seconds=seconds,
         cpu_seconds=used,
         counts={"operations": rate * int(seconds)},
-        values={"delay": max(delays[len(delays) // 4 :]), "growth": memory[-1] / memory[len(memory) // 4]},
+        values={
+            "delay": max(delays[online // 4 : online], default=math.nan),
+            "growth": memory[-1] / memory[len(memory) // 4],
+        },
     )
 
 
