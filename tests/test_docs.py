@@ -11,7 +11,7 @@ import pytest
 import typer
 
 from tests.test_house import ROOMS
-from tidemark.checks.cli.app import application
+from tidemark.checks.cli.commands import application
 from tidemark.checks.inputs.manifests import manifests
 from tidemark.checks.report.findings import books
 from tidemark.models.manifest import instance_of

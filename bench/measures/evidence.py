@@ -1,7 +1,10 @@
 """Evidence: a log on Spark against one core and against other engines, monitors, client histories."""
 
 import json
+import math
+import os
 import random
+import threading
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -11,11 +14,13 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from tidemark.bench.process import in_fresh_process
-from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds
+from tidemark.bench.process import family_bytes, in_fresh_process
+from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
+from tidemark.checks.evidence.command import follow
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
+from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
 from tidemark.checks.evidence.readers.log import HEAD
@@ -290,8 +295,81 @@ def history(*, count: int, folder: str) -> Sample:
     )
 
 
+def live(*, rate: int, seconds: float, build: str) -> Sample:
+    """Follow a topic to which a thread writes so many messages a second, one of them late each second.
+
+    Values: ``delay``, the greatest time from the line of a late message to its verdict, in seconds, after a
+    quarter of the run; ``growth``, the memory of all processes at the end against that after this quarter.
+    """
+    from tidemark.checks.spark.session import spark_session, stop_session
+
+    place = Path(build) / "live"
+    (place / "in").mkdir(parents=True)
+    written, delays, memory = list[float](), list[float](), list[int]()
+
+    def write() -> None:
+        with (place / "in" / "broker.ndjson").open("w", encoding="utf-8") as file:
+            begun = time.monotonic()
+            for number, block in enumerate(_messages(rate, int(seconds / _PAUSE))):
+                time.sleep(max(0.0, begun + number * _PAUSE - time.monotonic()))
+                written.extend([time.monotonic()] * (number % _LATE_EVERY == _LATE_EVERY - 1))
+                file.write(block)
+                file.flush()
+
+    def say(answers: list[Answer]) -> None:
+        broken = sum(one.broken for one in answers)
+        delays.extend(time.monotonic() - one for one in written[len(delays) : broken])
+        memory.append(family_bytes(os.getpid()))
+
+    spark = spark_session(master="local[1]", build=Path(build))
+    try:
+        write_log(str(place / "small.log"), lines=2_000)
+        follow(spark, [place / "small.log"], folder=place / "first", say=lambda _: None, once=True)
+        used = family_cpu()
+        writer = threading.Thread(target=write)
+        writer.start()
+        follow(spark, [place / "in"], folder=place / "follow", say=say, seconds=seconds)
+        online = len(delays)  # the rest waits until Spark has started once more
+        writer.join()
+        follow(spark, [place / "in"], folder=place / "follow", say=say, once=True)
+        used = family_cpu() - used
+    finally:
+        stop_session()
+    assert len(delays) == len(written), f"{len(written)} late messages, {len(delays)} verdicts"
+    return Sample(
+        seconds=seconds,
+        cpu_seconds=used,
+        counts={"operations": rate * int(seconds)},
+        values={
+            "delay": max(delays[online // 4 : online], default=math.nan),
+            "growth": memory[-1] / memory[len(memory) // 4],
+        },
+    )
+
+
+_PAUSE, _LATE_EVERY = 0.1, 10
+"""Seconds between two blocks of messages; blocks between two late messages."""
+
+
+def _messages(rate: int, blocks: int) -> Iterator[str]:
+    """Blocks of inserts of 16 channels, each with a tick; in every tenth a message is behind its tick."""
+    made = (
+        '{{"kind":"broker","topic":"dml_{c}","id":{n},"type":"{t}","ts":{ts},"rows":1,"source":1}}\n'.format
+    )
+    n = 0
+    for number in range(blocks):
+        ts = (_BEGIN + number * 100) << 18
+        lines = [made(c=c, n=n + c, t="tick", ts=ts) for c in range(16)]
+        lines += [made(c=m % 16, n=n + m, t="insert", ts=ts + m) for m in range(16, int(rate * _PAUSE))]
+        if number % _LATE_EVERY == _LATE_EVERY - 1:
+            lines[-1] = made(c=0, n=n + int(rate * _PAUSE), t="insert", ts=ts - 1)
+        n += int(rate * _PAUSE) + 1
+        yield "".join(lines)
+
+
 NAME = "evidence"
 CORES = 2
+FOLLOW = "follow, local[1]"
 PLAIN, SPARK, POLARS, DUCKDB = (
     "a loop, one core",
     f"Spark, local[{CORES}]",
@@ -318,6 +396,7 @@ def run(plan: Plan) -> Iterator[Row]:
     )
     yield from _monitors(plan)
     yield from _histories(plan)
+    yield from _live(plan)
 
 
 def _logs(plan: Plan) -> Iterator[Row]:
@@ -378,6 +457,19 @@ def _histories(plan: Plan) -> Iterator[Row]:
     series = plan.series([Side(PLAIN, work)], measure=NAME, size=f"{count:,} operations of 8 clients")
     limit = Goal(at_most=60.0, unit="s")
     yield series.row(PLAIN, "client histories, read and judged", seconds, unit="s", goal=limit)
+
+
+def _live(plan: Plan) -> Iterator[Row]:
+    a_second, duration = (2_000, 10.0) if plan.quick else (20_000, 120.0)
+    work = partial(in_fresh_process, live, family=True, rate=a_second, seconds=duration, build=_build(plan))
+    size = f"a topic that grows by {a_second:,} messages a second for {duration:.0f} s"
+    series = plan.series([Side(FOLLOW, work)], measure=NAME, size=size)
+    goal = Goal(at_least=2e4, unit="operations/s of a core")
+    yield series.row(FOLLOW, FOLLOW, cpu_rate("operations"), unit="operations/s of a core", goal=goal)
+    late = "from a late message to its verdict, at most"
+    yield series.row(FOLLOW, late, value("delay"), unit="s", goal=Goal(at_most=2.0, unit="s"))
+    what = "memory at the end against that after a quarter of the run"
+    yield series.row(FOLLOW, what, value("growth"), unit="x", goal=Goal(at_most=1.2))
 
 
 def _build(plan: Plan) -> str:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 from rich.table import Table
 
-from tidemark.checks.cli.run import wide_console
 from tidemark.checks.crosscheck.outcome import Comparison, native
 from tidemark.checks.crosscheck.spin import SpinError, require_spin, run_spin
 from tidemark.checks.crosscheck.tlc import JAR, comparable, require_tlc, run_tlc, tlc_jar
 from tidemark.checks.inputs.manifests import manifests as read
+from tidemark.checks.report.console import wide_console
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import BadInstance

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidemark.checks.cli.run import wide_console
+from tidemark.checks.report.console import wide_console
 from tidemark.checks.verdicts.commands import BUILD, EVIDENCE_BUILD
 from tidemark.checks.verdicts.errors import BadInputError, missing_package
 

@@ -7,12 +7,11 @@ Counts of executions depend on the reduction, so that only those of the final st
 from dataclasses import replace
 
 from tidemark.checks.cli.options import named
-from tidemark.checks.cli.run import wide_console
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import manifests
-from tidemark.checks.report.console import show_result
+from tidemark.checks.report.console import show_result, wide_console
 from tidemark.checks.report.files import write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.errors import BadInputError

@@ -16,7 +16,7 @@ from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import loaded
-from tidemark.checks.report.console import show_result
+from tidemark.checks.report.console import show_result, wide_console
 from tidemark.checks.report.files import FORMS, to_json, write_files
 from tidemark.checks.report.live import live
 from tidemark.checks.verdicts.commands import PARTIAL
@@ -25,8 +25,6 @@ from tidemark.checks.verdicts.plan import Task, plan
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import ProofEntry, Tier, chosen_manifests
 from tidemark.models.manifest.about import about
-
-_WIDE = 160
 
 
 def chosen_tasks(
@@ -159,12 +157,6 @@ def kept_of(settings: Settings, judges: Registry, *, use: Use = JUDGE_CHANGED) -
         options={"master": settings.master, "workers": settings.workers, "memory": settings.memory},
         use=use,
     )
-
-
-def wide_console(width: int = _WIDE) -> Console:
-    """The terminal as it is; where there is none (a log file), wide enough that the table does not wrap."""
-    console = Console()
-    return console if console.is_terminal else Console(width=width)
 
 
 def _say(screen: Console, text: str) -> None:

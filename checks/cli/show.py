@@ -12,11 +12,12 @@ from rich.text import Text
 
 from tidemark.checks.cache.kept import FOLDER
 from tidemark.checks.cli.options import Build, ManifestOption, settings_of
-from tidemark.checks.cli.run import kept_of, wide_console
+from tidemark.checks.cli.run import kept_of
 from tidemark.checks.cli.tools import last_run
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import loaded
+from tidemark.checks.report.console import wide_console
 from tidemark.checks.verdicts.commands import BUILD
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, table

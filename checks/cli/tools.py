@@ -9,13 +9,12 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
-from tidemark.checks.cli.run import wide_console
 from tidemark.checks.explore.replay import is_run_token, parse_token
 from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.inputs.manifests import chosen_instance, loaded, manifests
 from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.report.compare import compare as compare_runs
-from tidemark.checks.report.console import show_result
+from tidemark.checks.report.console import show_result, wide_console
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.page.states import kept_graphs

@@ -4,10 +4,11 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from tidemark.checks.cli.run import chosen_tasks, kept_of, wide_console
+from tidemark.checks.cli.run import chosen_tasks, kept_of
 from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
+from tidemark.checks.report.console import wide_console
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.watch.changes import sources_below, turn, watch
 from tidemark.models.manifest import ManifestError, Tier, chosen_manifests

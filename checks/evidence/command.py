@@ -213,6 +213,8 @@ class Follower:
 
     def __init__(self, folder: Path, say: Say) -> None:
         self.folder, self.say = folder, say
+        self.taken = 0
+        """Batches that were judged."""
 
     def memory(self, batch: int) -> Memory:
         """The memory from before a batch."""
@@ -241,6 +243,7 @@ class Follower:
         for number in self._numbers():
             if number < batch - 1:
                 self._state(number).unlink(missing_ok=True)
+        self.taken += 1
         self.say(memory.answers())
 
 
@@ -268,11 +271,16 @@ def follow(
     writer = stream.writeStream.foreachBatch(follower.take).option(
         "checkpointLocation", str(folder / "spark")
     )
-    query = (writer.trigger(availableNow=True) if once else writer.trigger(processingTime="1 second")).start()
-    try:
-        query.awaitTermination(None if once or seconds is None else int(seconds))
-    finally:
-        query.stop()
+    taken = -1
+    # A query that finds a batch which was not finished repeats it, and leaves what has come since.
+    while taken < 0 or (once and follower.taken > taken):
+        taken = follower.taken
+        trigger = {"availableNow": True} if once else {"processingTime": "1 second"}
+        query = writer.trigger(**trigger).start()
+        try:
+            query.awaitTermination(None if once or seconds is None else int(seconds))
+        finally:
+            query.stop()
     return follower.latest()
 
 
@@ -498,6 +506,13 @@ def show_understood(paths: Sequence[Path], *, options: Options, console: Console
     return (ExitCode.AS_EXPECTED if found.entries else ExitCode.INCONCLUSIVE).value
 
 
+def violation(answer: Answer) -> str:
+    """The last violation of an answer, while more events come."""
+    monitor = next(one for one in MONITORS if one.name == answer.monitor)
+    open_ = "" if monitor.final() else " (what comes later may take it back)"
+    return f"{answer.property_id} ({answer.monitor}): {answer.breaches[-1].sentence}{open_}"
+
+
 def follow_evidence(
     paths: Sequence[Path],
     *,
@@ -506,7 +521,8 @@ def follow_evidence(
     console: Console,
     once: bool = False,
 ) -> int:
-    """``--follow``: judge what is there and what comes; each new violation is shown once.
+    """``--follow``: judge what is there and what comes; each new violation is shown once, and marked if later
+    events may take it back.
 
     ``once`` ends when all that is there now has been judged. A run with the same build folder continues where
     the last one ended.
@@ -522,7 +538,7 @@ def follow_evidence(
         for one in settle(fresh, Events.in_folder(folder / "events"), ()):
             if one.broken > shown.get(one.monitor, 0):
                 shown[one.monitor] = one.broken
-                _say(console, f"{one.property_id} ({one.monitor}): {one.breaches[-1].sentence}")
+                _say(console, violation(one))
                 for place in one.breaches[-1].places:
                     _say(console, f"  {place}")
 

@@ -18,6 +18,7 @@ from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.result import RunResult, Unjudged
 from tidemark.checks.verdicts.verdict import Aspect
 
+_WIDE = 160
 _NAME = 32
 _IN_FULL = 4
 """Of at most so many protocols each property has a line."""
@@ -25,6 +26,12 @@ _SHOWN = 8
 """At most so many failures are shown in full."""
 _LINES = 40
 """At most so many others get a line each; the files have all of them."""
+
+
+def wide_console(width: int = _WIDE) -> Console:
+    """The terminal as it is; where there is none (a log file), wide enough that the table does not wrap."""
+    console = Console()
+    return console if console.is_terminal else Console(width=width)
 
 
 def show_result(result: RunResult, console: Console, *, build: Path, files: list[Path]) -> None:

@@ -26,5 +26,6 @@ def pieces(note: SourceNote) -> Iterator[tuple[str, str]]:
 def entries(notes: Iterable[SourceNote]) -> list[Entry]:
     """What the links of these notes lead to, in the order of an index, each once."""
     wanted = {link for note in notes for link in note.links}
-    found = [entry for entry in repository_catalogue().entries.values() if entry.link in wanted]
+    catalogue = repository_catalogue().entries if wanted else {}
+    found = [entry for entry in catalogue.values() if entry.link in wanted]
     return sorted(found, key=lambda entry: entry.label.key)

@@ -10,10 +10,11 @@ from rich.console import Console
 from rich.table import Table
 
 from tidemark.checks.cli.options import named
-from tidemark.checks.cli.run import gate, wide_console
+from tidemark.checks.cli.run import gate
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import chosen_instance
+from tidemark.checks.report.console import wide_console
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.spark.judge import JUDGE

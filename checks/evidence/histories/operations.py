@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tidemark.checks.evidence.readers.client import KINDS as OPERATIONS
-from tidemark.checks.evidence.readers.client import LEVELS, Operation, parsed
+from tidemark.checks.evidence.readers.client import LEVELS, LINE, parsed
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -335,7 +335,7 @@ def _unknown(events: pa.Table, columns: dict[str, Any]) -> dict[str, list[_Unkno
     return found
 
 
-_FIELDS = {"kind", *Operation.model_fields}
+_FIELDS = set(LINE.names)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -130,6 +130,13 @@ class Monitor(ABC):
     """Kinds of event that justify what would be a breach without them: if a line of a log, or a revision of
     the store, is missing that may have been one, a breach shows nothing."""
 
+    @classmethod
+    def final(cls) -> bool:
+        """Does a violation stay one, whatever event comes later? The lines of a log may turn out to be in
+        disorder, a catalogue may follow the other, and what justifies an event may still come.
+        """
+        return not (cls.of_state or cls.excused_by) and (cls.one_by_one or cls.within == "line")
+
     def __init_subclass__(cls) -> None:
         if len(getattr(cls, "kinds", ())) == 1 and "needs" not in vars(cls):
             cls.needs = cls.kinds

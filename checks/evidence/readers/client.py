@@ -13,24 +13,27 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import reduce
 from io import BytesIO
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import json as arrow_json
-from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from tidemark.checks.evidence.table.schema import LARGEST, SCHEMA, Row, clamp
 
 _RUNS = pa.list_(pa.list_(pa.int64()))
 _NUMBERS = ("v", "seq", "start", "end", "ts", "guarantee", "count")
 _TEXTS = ("kind", "client", "process", "op", "collection", "level", "outcome", "error")
-_LINE = pa.schema(
+LINE = pa.schema(
     [(name, pa.int64()) for name in _NUMBERS]
     + [(name, pa.string()) for name in _TEXTS]
     + [("keys", _RUNS), ("seen", _RUNS)]
 )
+"""The fields of an operation. ``process``: the operating-system process of the client, whose session it is;
+``keys``: written, deleted or asked for, of a query no runs mean every key; ``ts``: of the answer, 0 if there
+is none; ``count``: what a count says, of a query how many rows the answer had.
+"""
 
 
 def parsed(data: bytes, schema: pa.Schema) -> pa.Table:
@@ -51,7 +54,7 @@ def op_batch(source: str, first_line: int, data: bytes) -> pa.RecordBatch | None
         return None
     try:
         lines = data.decode().split("\n")
-        table = parsed(data, _LINE)
+        table = parsed(data, LINE)
     except (pa.ArrowInvalid, UnicodeDecodeError):
         return None
     if table.num_rows != count or not _sound(table):
@@ -126,50 +129,11 @@ KINDS = ("insert", "upsert", "delete", "query", "count", "flush")
 LEVELS = ("Strong", "Session", "Bounded", "Eventually", "Customized")
 OUTCOMES = ("ok", "fail", "unknown")
 
-Runs = tuple[tuple[int, int], ...]
-
-
-class Operation(BaseModel):
-    """One operation of a client."""
-
-    model_config = ConfigDict(frozen=True)
-
-    v: Literal[1] = 1
-    """Version of the format."""
-    client: str = Field(min_length=1)
-    process: str = Field(min_length=1)
-    """The operating-system process of the client: the session of the Python client is one per process."""
-    seq: int = Field(ge=0)
-    """Number of the operation at its client, without gaps."""
-    op: str = Field(min_length=1)
-    collection: str = ""
-    level: Literal["Strong", "Session", "Bounded", "Eventually", "Customized"] | None = None
-    start: int
-    end: int
-    outcome: Literal["ok", "fail", "unknown"]
-    ts: int = Field(default=0, ge=0)
-    """The timestamp in the answer; 0 if there is none."""
-    guarantee: int | None = None
-    keys: Runs = ()
-    """Keys written, deleted or asked for; of a query no runs mean every key. A write has to name them."""
-    seen: Runs = ()
-    count: int | None = None
-    """What a count says; of a query, how many rows the answer had."""
-    error: str = ""
-
-    @model_validator(mode="after")
-    def _in_order(self) -> Operation:
-        if self.end < self.start:
-            raise ValueError(f"the operation ends at {self.end}, before it starts at {self.start}")
-        if any(low > high for low, high in (*self.keys, *self.seen)):
-            raise ValueError("a run of keys ends before it begins")
-        return self
-
 
 def op_row(source: str, line: int, entry: Mapping[str, Any], text: str) -> Row:
     """A line as a row. Raises ValueError, KeyError or TypeError if it is no operation.
 
-    The line is checked by hand, not by ``Operation``: there may be millions. A test compares the two.
+    ``op_batch`` accepts the same, many lines at once; a test compares the two.
     """
     start, end, outcome = entry["start"], entry["end"], entry["outcome"]
     op, level, count, guarantee = entry["op"], entry.get("level"), entry.get("count"), entry.get("guarantee")

@@ -23,7 +23,7 @@ from tidemark.checks.evidence.table.schema import Row, clamp
 class Begin(BaseModel):
     """First line: which protocol the steps belong to, and what is fixed."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     kind: Literal["trace"] = "trace"
     v: Literal[1] = 1
@@ -41,7 +41,7 @@ class Begin(BaseModel):
 class Line(BaseModel):
     """One step of one node."""
 
-    model_config = ConfigDict(frozen=True)
+    model_config = ConfigDict(frozen=True, defer_build=True)
 
     n: str = Field(min_length=1)
     """Node."""
@@ -95,7 +95,7 @@ def trace_row(source: str, line: int, entry: Mapping[str, Any]) -> Row:
 
 
 _HEAD_BYTES = 400
-_DAMAGED = (ValueError, KeyError, TypeError, AttributeError)
+DAMAGED = (ValueError, KeyError, TypeError, AttributeError)
 """What a line that is not as it should be raises."""
 
 Reader = Callable[[str, int, Mapping[str, Any], str], Row]
@@ -166,13 +166,13 @@ class JsonReader:
             reader = _reader(entry)
             parts = dumped(entry) if is_dump(entry) else iter((entry,))
             yield from (row for one in parts if (row := self._made(reader, one, text)))
-        except _DAMAGED as error:
+        except DAMAGED as error:
             self._damage(error)
 
     def _made(self, reader: Reader, entry: Mapping[str, Any], text: str) -> Row | None:
         try:
             row = reader(self.source, self._line, entry, text)
-        except _DAMAGED as error:
+        except DAMAGED as error:
             self._damage(error)
             return None
         self.counts.entries += 1

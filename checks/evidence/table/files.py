@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import IO
 
 from tidemark.checks.evidence.readers.broker import is_rocksdb
-from tidemark.checks.evidence.readers.lines import kind_of
+from tidemark.checks.evidence.readers.checkers import client_lines
+from tidemark.checks.evidence.readers.lines import DAMAGED, kind_of
 from tidemark.checks.evidence.readers.log import HEAD
 from tidemark.checks.evidence.readers.wrapped import START, csv_header, unwrapped
 from tidemark.checks.evidence.symptoms import symptom_in
@@ -35,7 +36,7 @@ _OTHERS = {"data_diff": "milvus-cdc", "coprocessor": "TiKV", "raftstore": "TiKV"
 """Folders of sources of other products that write lines in the format of Milvus."""
 
 _SYSTEMS = {
-    "etcd": rb'"caller":"(?:etcd\w*|embed|membership|mvcc|rafthttp|v3rpc|raft)/|[IWE] \| (?:etcd|raft|embed)',
+    "etcd": rb'"caller":"(?:etcd\w*|embed|membership|mvcc|raft\w*|v3rpc)/|[IWE] \| (?:etcd|raft|embed)',
     "MinIO": rb"MinIO Object Storage|minio/cmd|^API: \w+\(",
     "Pulsar": rb"org\.apache\.(?:pulsar|bookkeeper|zookeeper)|pulsar-\w+-\d",
     "Kafka": rb"\((?:org\.apache\.)?kafka\.[\w.$]+\)",
@@ -43,10 +44,10 @@ _SYSTEMS = {
 }
 """Systems whose logs lie beside those of Milvus, with what only they write."""
 _HISTORIES = {
-    "Jepsen, Elle or Knossos (EDN)": rb"\{:(?:type|process|f|index|time|value) ",
+    "Jepsen, Elle, Knossos or Porcupine (EDN)": rb"\{:(?:type|process|f|index|time|value) ",
     "Jepsen (text)": rb"jepsen\.\w+ - |^(?:INFO )?\d+\s+:(?:invoke|ok|fail|info)\s",
     "Jepsen (JSON)": rb'"type"\s*:\s*":?(?:invoke|ok|fail|info)"',
-    "Porcupine": rb'"(?:ClientId|Call|Return)"\s*:.*"(?:Call|Return|Input|Output)"\s*:',
+    "Porcupine (JSON)": rb'"(?:ClientId|Call|Return)"\s*:.*"(?:Call|Return|Input|Output)"\s*:',
 }
 """Histories of other checkers, with how they are known."""
 _FORMAT = (
@@ -75,6 +76,8 @@ class Sort(StrEnum):
     ARCHIVE = "archive"
     DOCUMENT = "document"
     """All lines in one value of JSON."""
+    HISTORY = "history"
+    """Of another checker: what has a counterpart becomes operations of clients."""
     NONE = "none"
 
 
@@ -130,19 +133,34 @@ def _below(path: Path) -> Iterator[Path]:
 
 def _unpacked(source: Source, folder: Path | None, depth: int = 0) -> Iterator[Source]:
     """A source, or what an archive holds."""
-    if source.sort not in (Sort.ARCHIVE, Sort.DOCUMENT):
+    if source.sort not in (Sort.ARCHIVE, Sort.DOCUMENT, Sort.HISTORY):
         yield source
         return
     if folder is None or depth == _NESTED:
         yield replace(source, sort=Sort.NONE, problem="an archive, which is not unpacked here: unpack it")
         return
     place = folder / f"{len(list(folder.glob('*')))}"
-    write = unpack if source.sort is Sort.ARCHIVE else spread
-    if problem := write(source.path, source.packed, place):
+    if source.sort is Sort.HISTORY:
+        yield _converted(source, place)
+    elif problem := (unpack if source.sort is Sort.ARCHIVE else spread)(source.path, source.packed, place):
         yield replace(source, sort=Sort.NONE, problem=problem)
     for item in sorted(_below(place), key=Path.as_posix) if place.exists() else ():
         name = f"{source.name}/{item.relative_to(place).as_posix()}"
         yield from _unpacked(recognise(item, name=name), folder, depth + 1)
+
+
+def _converted(source: Source, place: Path) -> Source:
+    """Write what has a counterpart of a history of another checker below a folder; what became of it."""
+    try:
+        with opened(source.path, source.packed) as file:
+            lines, said = client_lines(file.read().decode("utf-8-sig"), source.name)
+    except (*BROKEN, *DAMAGED, RecursionError) as error:
+        told = f"{source.problem}: {error}; write one operation a line, as {_FORMAT}"
+        return replace(source, sort=Sort.NONE, problem=told)
+    place.mkdir(parents=True)
+    with (place / "lines").open("w", encoding="utf-8") as file:
+        file.writelines(f"{json.dumps(line)}\n" for line in lines)
+    return replace(source, sort=Sort.OTHER, problem=f"{source.problem}: {said}")
 
 
 def _name(item: Path, given: Path, paths: Sequence[Path]) -> str:
@@ -194,7 +212,7 @@ def _sort(head: bytes, header: str, *, whole: bool) -> tuple[Sort, str]:
             return Sort.OTHER, f"a log of {name}, in which nothing is judged"
     for name, marks in _HISTORIES.items():
         if re.search(marks, head, re.MULTILINE):
-            return Sort.NONE, f"a history for {name}; write one operation a line, as {_FORMAT}"
+            return Sort.HISTORY, f"a history for {name}"
     if found is not None:
         return found
     if symptom_in(head):

@@ -19,6 +19,7 @@ from tests.checks.gate.toy import FORWARD
 from tests.processes import WITHOUT, finished
 from tidemark.checks.cli import app as cli
 from tidemark.checks.cli import doctor
+from tidemark.checks.cli.commands import application
 from tidemark.checks.cli.doctor import State
 from tidemark.checks.report.files import JUNIT, PAGE, SARIF, VERDICTS, write_files
 from tidemark.checks.verdicts.errors import install_command
@@ -37,7 +38,7 @@ def test_the_version_and_the_short_option_for_help(capsys):
 
 
 def commands() -> dict[str, Any]:
-    whole: Any = typer.main.get_command(cli.application)
+    whole: Any = typer.main.get_command(application)
     return dict(whole.commands)
 
 

@@ -10,7 +10,8 @@ import typer
 from rich.markup import render
 
 from tidemark.checks.cli import app as cli
-from tidemark.checks.cli.app import application, run
+from tidemark.checks.cli.app import run
+from tidemark.checks.cli.commands import application
 from tidemark.checks.cli.run import chosen_tasks, kept_of
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings

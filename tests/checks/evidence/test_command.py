@@ -12,7 +12,8 @@ import pytest
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import message, sound, ts, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.command import Memory, Say
+from tidemark.checks.evidence.command import Memory, Say, violation
+from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.table.files import find
 from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.plain import write as write_events
@@ -54,6 +55,17 @@ def test_a_violation_names_its_lines(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert len(suites.findall(".//failure")) == 2
     page = (tmp_path / "build" / "report" / "index.html").read_text()
     assert "violation (1)" in page
+
+
+@pytest.mark.parametrize(
+    ("monitor", "open_"),
+    [("store-checkpoint", False), ("client-unique", False), ("log-checkpoint", True), ("store-issued", True),
+     ("store-channels", True), ("log-report-order", False)],
+)  # fmt: skip
+def test_a_violation_that_later_events_may_take_back_is_marked(monitor: str, *, open_: bool) -> None:
+    answer = Answer(monitor, "flush.x")
+    answer.breach("It goes back.")
+    assert violation(answer).endswith("It goes back.") is not open_
 
 
 def test_an_info_log_alone_is_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -112,18 +112,20 @@ def test_logs_of_other_systems_are_named_and_left_out(
 @pytest.mark.parametrize(
     ("content", "checker"),
     [
-        ("{:process 0, :type :invoke, :f :read, :value nil}", "Jepsen, Elle or Knossos (EDN)"),
-        ("[{:type :ok, :f :txn, :value [[:r 1 2]]}]", "Jepsen, Elle or Knossos (EDN)"),
+        ("{:process 0, :type :invoke, :f :read, :value nil}", "Jepsen, Elle, Knossos or Porcupine (EDN)"),
+        ("[{:type :ok, :f :txn, :value [[:r 1 2]]}]", "Jepsen, Elle, Knossos or Porcupine (EDN)"),
         ("INFO  jepsen.util - 0\t:invoke\t:write\t3", "Jepsen (text)"),
         ('{"type":"invoke","f":"txn","process":0}', "Jepsen (JSON)"),
-        ('[{"ClientId":0,"Input":{"Op":1},"Call":3,"Output":"","Return":9}]', "Porcupine"),
+        ('[{"ClientId":0,"Input":{"Op":1},"Call":3,"Output":"","Return":9}]', "Porcupine (JSON)"),
     ],
 )
-def test_histories_of_other_checkers_are_told_the_format(tmp_path: Path, content: str, checker: str) -> None:
+def test_a_history_of_another_checker_in_which_nothing_can_be_judged_is_told_the_format(
+    tmp_path: Path, content: str, checker: str
+) -> None:
     found = said(tmp_path, content.encode())
     assert found.sort is Sort.NONE
-    assert found.problem.startswith(f"a history for {checker}; write one operation a line, as ")
-    line_ = json.loads(found.problem.partition(", as ")[2])
+    assert found.problem.startswith(f"a history for {checker}: it has no read that can be judged")
+    line_ = json.loads(found.problem.partition("write one operation a line, as ")[2])
     parts.write(tmp_path / "h.ndjson", [line_])
     assert gather(find([tmp_path / "h.ndjson"])).events.kinds() == {"op.insert": 1}
 

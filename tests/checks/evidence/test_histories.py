@@ -233,59 +233,6 @@ def test_a_lost_upsert_names_it(tmp_path: Path) -> None:
     assert breach.places[0].shown.startswith("upsert with timestamp")
 
 
-@pytest.mark.parametrize("outcome", ["fail", "unknown"])
-def test_an_upsert_that_was_not_acknowledged(tmp_path: Path, outcome: str) -> None:
-    """Its new rows may be there or not; a key that it may have replaced has a row in any case."""
-    tried = [insert(0, 100, ALL), upsert(1, 200, [[10, 15]], outcome=outcome)]
-    for shown in ([[1, 10]], [[1, 15]], [[1, 10], [12, 13]]):
-        assert broken(tmp_path, [*tried, query(2, 300, shown)]) == []
-    assert broken(tmp_path, [*tried, query(2, 300, [[1, 9], [11, 15]])]) == ["history.strong"]
-    assert [n for n in range(18) if not broken(tmp_path, [*tried, counted(2, 300, n)])] == [*range(10, 16)]
-    kept = [*tried, query(2, 300, [[1, 15]]), query(3, 400, [[1, 10]])]
-    assert broken(tmp_path, kept) == ["history.kept"]
-
-
-def test_upserts_and_deletes(tmp_path: Path) -> None:
-    key = [[4, 4]]
-    deleted = op(1, "delete", 200, keys=key)
-    assert broken(tmp_path, [upsert(0, 100, key), deleted, query(2, 300, key)]) == ["history.strong"]
-    assert broken(tmp_path, [upsert(0, 100, key), deleted, query(2, 300, [])]) == []
-    again = [insert(0, 100, key), deleted, upsert(2, 300, key)]
-    assert broken(tmp_path, [*again, query(3, 400, [])]) == ["history.strong"]
-    assert broken(tmp_path, [*again, query(3, 400, key), counted(4, 500, 1)]) == []
-    # At the same time: the row is there or not, and counts once at most.
-    both = [insert(0, 100, key), op(1, "delete", 200, keys=key, end=290), upsert(2, 210, key, end=280)]
-    for shown in ([], key):
-        assert broken(tmp_path, [*both, query(3, 300, shown)]) == []
-    assert [n for n in range(4) if not broken(tmp_path, [*both, counted(3, 300, n)])] == [0, 1]
-
-
-@pytest.mark.parametrize("level", ["Strong", "Bounded", "Session", "Eventually"])
-def test_a_replaced_row_counts_once(tmp_path: Path, level: str) -> None:
-    """At each level, while an upsert runs, and after two at the same time."""
-    key = [[4, 4]]
-    given = [insert(0, 100, key), upsert(1, 200, key, end=400), upsert(2, 210, key, end=390)]
-    for start in (300, 500, 9000):
-        last = {**counted(3, start, 2, level), "client": "w2", "seq": 0}
-        assert broken(tmp_path, [*given, last]) == ["history.count"]
-        assert broken(tmp_path, [*given, last | {"count": 1}]) == []
-
-
-def test_a_key_that_was_inserted_twice_may_count_twice(tmp_path: Path) -> None:
-    """An insert does not look for the key: one that was sent again leaves two rows, until an upsert."""
-    twice = [insert(0, 100, ALL, outcome="unknown"), insert(1, 200, ALL)]
-    assert [n for n in (9, 10, 15, 20, 21) if not broken(tmp_path, [*twice, counted(2, 300, n)])] == [
-        10,
-        15,
-        20,
-    ]
-    # The first one may still be on its way, and come after the upsert.
-    mended = [*twice, upsert(2, 300, ALL)]
-    assert broken(tmp_path, [*mended, counted(3, 400, 20)]) == []
-    mended[0] = insert(0, 100, ALL)
-    assert broken(tmp_path, [*mended, counted(3, 400, 20)]) == ["history.count"]
-
-
 def test_a_read_that_shows_the_old_row_and_the_new_one(tmp_path: Path) -> None:
     written = [insert(0, 100, ALL), upsert(1, 200, [[4, 5]])]
     for read in (query(2, 300, ALL, count=12), query(2, 300, [[1, 10], [4, 5]])):

@@ -170,18 +170,25 @@ def test_a_growing_log(run: Path, spark: SparkSession, tmp_path: Path) -> None:
 
 
 def test_a_batch_that_is_repeated_counts_once(run: Path, spark: SparkSession, tmp_path: Path) -> None:
-    """Killed after the judges and before Spark has noted the batch: Spark brings the batch again."""
-    folder = tmp_path / "follow"
-    first = follow(spark, [run], folder=folder, say=lambda _: None, once=True)
+    """Killed after the judges and before Spark has noted the batch: Spark brings the batch again, and then
+    what has come since.
+    """
+    folder, log = tmp_path / "follow", max(run.rglob("*.log"), key=lambda path: path.stat().st_size)
+    whole = log.read_bytes()
+    log.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
+    follow(spark, [run], folder=folder, say=lambda _: None, once=True)
     commits = folder / "spark" / "commits"
     (last,) = [path for path in commits.iterdir() if path.name == "0"]
     last.unlink()
     (commits / ".0.crc").unlink(missing_ok=True)
+    log.write_bytes(whole)
     again: list[int] = []
     second = follow(spark, [run], folder=folder, say=lambda found: again.append(len(found)), once=True)
-    assert again
-    assert second.answers() == first.answers()
-    assert second.accounts == first.accounts
+    assert len(again) == 2
+    expected = follow(spark, [run], folder=tmp_path / "other", say=lambda _: None, once=True)
+    assert second.answers() == expected.answers()
+    counted = {name: one.counts.lines for name, one in expected.accounts.items()}
+    assert {name: one.counts.lines for name, one in second.accounts.items()} == counted
 
 
 def test_the_command_judges_histories_too(

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from tidemark.checks.evidence.refinement.model import Event, Trace
 from tidemark.checks.report.forms.itf import to_itf
 from tidemark.checks.report.graph import longest_run
 from tidemark.models.instance import Instance
+from tidemark.models.rooms import ROOT
 
 BEGIN = {
     "kind": "trace", "v": 1, "protocol": "timetick", "ranks": ["Ts"],
@@ -318,3 +320,21 @@ def test_steps_that_it_drops_are_counted_also_the_last_ones(program: Path, tmp_p
     assert len(steps) + told == 4 * count + 2
     assert [line["s"] for line in lines] == sorted({line["s"] for line in lines})
     assert lines[-1]["s"] >= 4 * count + 1
+
+
+def test_the_lock_server_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its specification and its script judge a log in the form of the public one."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
+    for name, text in re.findall(r"^```python file=(\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    calls = [(0, "LOCK", "SUCCESS"), (1, "LOCK", "FAIL"), (1, "RELEASE", "FAIL"), (0, "RELEASE", "SUCCESS")]
+    line = "x : MessageType=RESPONSE, ClientID={}, LockID=7, TransactionType={}, A=1, Result={}, B=2"
+    for given, status in ((calls, 0), ([calls[0], (1, "LOCK", "SUCCESS")], 1), ([calls[-1]], 1)):
+        log = "\n".join(line.format(*call) for call in given)
+        done = subprocess.run(
+            [sys.executable, "convert.py"], input=log, capture_output=True, text=True, check=True
+        )
+        (tmp_path / "run.ndjson").write_text(done.stdout, encoding="utf-8")
+        command = [sys.executable, "-m", "tidemark.checks", "evidence", "run.ndjson", "--build", "b"]
+        assert subprocess.run(command, capture_output=True, check=False).returncode == status

@@ -1,0 +1,455 @@
+"""The commands of ``tidemark``."""
+
+from importlib import import_module, metadata
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tidemark.checks.cache.kept import Use
+from tidemark.checks.cli import run as cli_run
+from tidemark.checks.cli.evidence import evidence, observe
+from tidemark.checks.cli.export import export
+from tidemark.checks.cli.options import (
+    MOST,
+    PROOF_S,
+    Audit,
+    Bounds,
+    Build,
+    Claims,
+    Constants,
+    Fresh,
+    Jobs,
+    Json,
+    ManifestOption,
+    Master,
+    Once,
+    OneScreen,
+    Only,
+    OnlyOption,
+    Resume,
+    Seed,
+    TierOption,
+    named,
+    refuse_for_entries,
+    settings_of,
+)
+from tidemark.checks.cli.pin import pin
+from tidemark.checks.cli.show import group as show_group
+from tidemark.checks.cli.spark.group import group as spark_group
+from tidemark.checks.cli.tools import compare, doctor, mutants, replay, report
+from tidemark.checks.verdicts.commands import BUILD, LOCAL
+from tidemark.checks.verdicts.errors import BadInputError
+from tidemark.models.manifest import Tier
+
+_ABOUT = "Proves and tests the clocks, watermarks and checkpoints of a log-structured database."
+_EPILOG = "`tidemark COMMAND --help` lists the options, `tidemark show codes` the exit statuses."
+
+_GATE = "The gate"
+_JUDGE = "One way of judging"
+_RUN = "Counterexamples, reports, other tools"
+_REAL = "A real system"
+_GROUPS = "Groups of commands"
+_MACHINE = "This machine"
+
+application = typer.Typer(
+    cls=OneScreen,
+    help=_ABOUT,
+    epilog=_EPILOG,
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+def _version(wanted: bool) -> None:  # noqa: FBT001  Typer's form
+    if wanted:
+        print(f"tidemark {metadata.version('tidemark')}")
+        raise typer.Exit
+
+
+@application.callback()
+def _options(
+    *,
+    _wanted: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version and end."),
+    ] = False,
+) -> None:
+    pass  # its docstring would replace the help of the whole
+
+
+@application.command(rich_help_panel=_GATE)
+def verify(
+    *,
+    tier: TierOption = Tier.FAST,
+    only: OnlyOption = None,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+    resume: Resume = False,
+    fresh: Fresh = False,
+    audit: Audit = 0,
+    json: Json = False,
+) -> int:
+    """Run every check of the manifest: the gate."""
+    if fresh and audit:
+        raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
+    use = Use(read=not fresh, audit=audit)
+    settings = settings_of(
+        tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json
+    )
+    return cli_run.gate(settings, only=only or (), resume=resume, use=use)
+
+
+@application.command(rich_help_panel=_GATE)
+def watch(
+    *,
+    tier: TierOption = Tier.FAST,
+    only: OnlyOption = None,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    once: Once = False,
+) -> int:
+    """On each save, judge what the change touches, shortest first."""
+    command = import_module("tidemark.checks.cli.watch")
+    settings = settings_of(tier=tier, seed=seed, build=build, manifest=manifest)
+    status: int = command.once(settings, only=only or ()) if once else command.forever(settings)
+    return status
+
+
+def _one_judge(name: str, about: str) -> None:
+    def command(
+        only: Only = "",
+        *,
+        seed: Seed = 0,
+        master: Master = LOCAL,
+        build: Build = BUILD,
+        manifest: ManifestOption = None,
+        jobs: Jobs = None,
+        resume: Resume = False,
+        json: Json = False,
+    ) -> int:
+        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
+        return cli_run.gate(settings, only=named(only), judge=name, resume=resume)
+
+    command.__doc__ = about
+    application.command(name=name, rich_help_panel=_JUDGE)(command)
+
+
+_Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0.1, help="Limit of one query of the solver, in seconds; by default the manifest's, or 20."
+    ),
+]
+_Protocol = Annotated[str, typer.Argument(help="module:Class, or the name of a proof of the manifest.")]
+_Without = Annotated[
+    list[str] | None, typer.Option("--without", help="Leave out this lemma; may be repeated.")
+]
+
+
+@application.command(rich_help_panel=_JUDGE)
+def prove(
+    only: Only = "",
+    *,
+    bmc: Annotated[
+        int | None, typer.Option(min=1, help="Only runs of at most so many steps, of any size.")
+    ] = None,
+    k_induction: Annotated[
+        int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
+    ] = None,
+    claim: Claims = None,
+    constant: Constants = None,
+    seconds: _Seconds = None,
+    spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
+    master: Master = LOCAL,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+    resume: Resume = False,
+    json: Json = False,
+) -> int:
+    """Prove invariants for any size (Z3), by manifest or module:Class."""
+    limit = seconds or PROOF_S
+    if bmc is None and k_induction is None and not spark:
+        if ":" in only:
+            alone: int = import_module("tidemark.checks.cli.ask").prove(
+                only,
+                claims=claim or (),
+                constants=constant or (),
+                seconds=limit,
+                seed=seed,
+                jobs=jobs,
+                as_json=json,
+            )
+            return alone
+        refuse_for_entries({"--claim": claim, "--set": constant}, command="prove")
+        settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
+        return cli_run.gate(settings, only=named(only), judge="prove", resume=resume, seconds=seconds)
+    refuse_for_entries({"--set": constant}, command="prove")
+    command = import_module("tidemark.checks.cli.prove")
+    if spark:
+        if bmc is not None or k_induction is not None:
+            raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
+        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
+        proved: int = command.on_spark(settings, only=only, seconds=seconds)
+        return proved
+    status: int = command.several_steps(
+        only,
+        bmc=bmc,
+        k=k_induction,
+        claims=claim or (),
+        seconds=limit,
+        seed=seed,
+        manifests=manifest or (),
+    )
+    return status
+
+
+@application.command(rich_help_panel=_JUDGE)
+def suggest(
+    protocol: _Protocol,
+    *,
+    redundant: Annotated[
+        bool, typer.Option("--redundant", help="Name the lemmas that the proof does not need instead.")
+    ] = False,
+    implied: Annotated[
+        bool, typer.Option("--implied", help="Name the claims that others imply in the same state instead.")
+    ] = False,
+    without: _Without = None,
+    seconds: Annotated[float, typer.Option(min=1.0, help="Limit of the search, in seconds.")] = 300.0,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Suggest lemmas for a proof that fails, as methods to paste."""
+    command = import_module("tidemark.checks.cli.prove")
+    if redundant:
+        status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
+    elif implied:
+        status = command.implied(protocol, seed=seed, manifests=manifest or ())
+    else:
+        status = command.suggest(
+            protocol, without=without or (), seconds=seconds, seed=seed, manifests=manifest or ()
+        )
+    return status
+
+
+@application.command(rich_help_panel=_JUDGE)
+def explore(
+    only: Only = "",
+    *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    first: Annotated[
+        bool | None,
+        typer.Option(
+            "--first/--all", help="End with the first refutation; by default if one claim is asked about."
+        ),
+    ] = None,
+    seconds: Annotated[float | None, typer.Option(min=0.1, help="Time limit of a question.")] = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(min=1, max=MOST, help="Threads of one search; by default chosen; no other result."),
+    ] = None,
+    memory: Annotated[
+        float | None, typer.Option(min=0.001, help="Gigabytes at most; by default 60 % of the free memory.")
+    ] = None,
+    seed: Seed = 0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+    resume: Resume = False,
+    json: Json = False,
+) -> int:
+    """Search bounded instances exhaustively; or answer a question.
+
+    Instances of the manifest are judged by the compiled kernel. MODULE:CLASS, or an instance with --claim or
+    --first, is a question: nothing is pinned, no file is written, and the exit status is that of the answer.
+    """
+    room = None if memory is None else int(memory * 1e9)
+    if ":" in only or claim or bound or constant or first is not None or seconds is not None:
+        status: int = import_module("tidemark.checks.cli.ask").explore(
+            only,
+            claims=claim or (),
+            bounds=bound or (),
+            constants=constant or (),
+            first=first,
+            seconds=seconds,
+            memory=room,
+            workers=workers,
+            manifests=manifest or (),
+            as_json=json,
+        )
+        return status
+    settings = settings_of(
+        manifest=manifest,
+        seed=seed,
+        build=build,
+        workers=workers,
+        jobs=1 if jobs is None and workers is not None else jobs,
+        memory=room,
+        json=json,
+    )
+    return cli_run.gate(settings, only=named(only), judge="explore", resume=resume)
+
+
+@application.command(rich_help_panel=_JUDGE)
+def simulate(
+    instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
+    *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    first: Annotated[bool, typer.Option("--first", help="End with the first refutation.")] = False,
+    visits: Annotated[int, typer.Option(min=1, help="States visited by all walks together.")] = 5_000_000,
+    depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
+    seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
+    seed: Seed = 0,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk at random through a large instance: it can only refute."""
+    from tidemark.checks.cli.simulate import command
+    from tidemark.models.native.simulate import Budget
+
+    return command(
+        instance,
+        claims=claim or (),
+        bounds=bound or (),
+        constants=constant or (),
+        budget=Budget(visits=visits, depth=depth, seconds=seconds, first=first),
+        seed=seed,
+        manifests=manifest or (),
+    )
+
+
+@application.command(name="diff", rich_help_panel=_JUDGE)
+def difference(
+    base: Annotated[str, typer.Argument(help="A protocol MODULE:CLASS.")],
+    variant: Annotated[str, typer.Argument(help="Another one, with claims of the same names.")],
+    *,
+    claim: Claims = None,
+    bound: Bounds = None,
+    constant: Constants = None,
+    seconds: Annotated[float, typer.Option(min=0.1, help="Time limit; bounds grow until then.")] = 30.0,
+) -> int:
+    """Which claims a variant changes, each with its shortest run."""
+    status: int = import_module("tidemark.checks.cli.ask").diff(
+        base, variant, claims=claim or (), bounds=bound or (), constants=constant or (), seconds=seconds
+    )
+    return status
+
+
+_one_judge("interpreted", "The same search by the interpreter, which defines the meaning.")
+_one_judge("conform", "Drive implementation and interpreter side by side (Hypothesis).")
+_one_judge("mutate", "Check that each property kills its mutants.")
+
+
+@application.command(rich_help_panel=_JUDGE)
+def interleave(
+    only: Only = "",
+    *,
+    reduction: Annotated[
+        str,
+        typer.Option(help="none, sleep-sets, optimal or states; by default that of the manifest."),
+    ] = "",
+    spark: Annotated[bool, typer.Option("--spark", help="Subtrees as Spark tasks.")] = False,
+    seed: Seed = 0,
+    master: Master = LOCAL,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+    jobs: Jobs = None,
+    resume: Resume = False,
+    json: Json = False,
+) -> int:
+    """Run the implementation in every bounded order of its steps."""
+    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
+    if not reduction and not spark:
+        return cli_run.gate(settings, only=named(only), judge="interleave", resume=resume)
+    command = import_module("tidemark.checks.cli.interleave")
+    status: int = command.search(settings, only=only, reduction=reduction or None, distributed=spark)
+    return status
+
+
+application.command(rich_help_panel=_RUN)(replay)
+
+
+@application.command(rich_help_panel=_RUN)
+def step(
+    name: Annotated[
+        str, typer.Argument(help="Manifest instance, a protocol MODULE:CLASS, or a replay token run1....")
+    ],
+    *,
+    bound: Bounds = None,
+    constant: Constants = None,
+    manifest: ManifestOption = None,
+) -> int:
+    """Walk through an instance or a counterexample by hand.
+
+    Commands come from the standard input.
+    """
+    status: int = import_module("tidemark.checks.step.command").step(
+        name, bounds=bound or (), constants=constant or (), manifests=manifest or ()
+    )
+    return status
+
+
+application.command(rich_help_panel=_RUN)(export)
+
+
+@application.command(name="cross-check", rich_help_panel=_RUN)
+def cross_check(
+    only: Only = "",
+    *,
+    tier: TierOption = Tier.FAST,
+    states: Annotated[
+        int, typer.Option(help="Leave out instances with more states than this; they are listed.")
+    ] = 3_000_000,
+    seconds: Annotated[
+        float, typer.Option(help="Time-out of another tool's search of one instance.")
+    ] = 600.0,
+    build: Build = BUILD,
+    manifest: ManifestOption = None,
+) -> int:
+    """Compare our searches with those of Spin and TLC."""
+    from tidemark.checks.cli import cross_check as run
+
+    return run.cross_check(
+        only=only or None, tier=tier, states=states, seconds=seconds, build=build, manifests=manifest or ()
+    )
+
+
+application.command(rich_help_panel=_GATE)(pin)
+
+
+@application.command(rich_help_panel=_GATE)
+def init(
+    folder: Annotated[Path, typer.Argument(help="Folder for the files.")] = Path(),
+    *,
+    name: Annotated[str, typer.Option(help="Name of the module, in small letters.")] = "lease",
+    workflow: Annotated[
+        bool, typer.Option("--workflow", help="Also a job for continuous integration (GitHub Actions).")
+    ] = False,
+) -> int:
+    """Write a first protocol, its manifest and a test, which pass."""
+    status: int = import_module("tidemark.checks.starter.write").begin(folder, name=name, workflow=workflow)
+    return status
+
+
+for _panel, _command in (
+    (_REAL, observe), (_JUDGE, mutants), (_REAL, evidence),
+    (_RUN, report), (_RUN, compare), (_MACHINE, doctor),
+):  # fmt: skip
+    application.command(rich_help_panel=_panel)(_command)
+
+for _group in (show_group, spark_group):
+    application.add_typer(_group, rich_help_panel=_GROUPS)
+    for _former in _group.registered_commands:  # the name without the group, which was the only one once
+        assert _former.callback is not None
+        application.command(name=_former.name, hidden=True)(_former.callback)
