@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import pytest
 
 from tests.checks.gate.toy import REFERENCE, data
-from tests.models.refinement.test_actions import MANIFESTS, PROTOCOLS
+from tests.manifests import manifests
+from tests.models.refinement.test_actions import PROTOCOLS
 from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
 from tidemark.checks.conform.walks import Walks, least_share
@@ -202,7 +203,7 @@ def test_each_mapping_has_a_table():
 
 @pytest.mark.parametrize("name", TABLES)
 def test_each_variable_is_read_or_has_a_reason(name):
-    found = origins(TABLES[name], MANIFESTS[name.partition("/")[0]])
+    found = origins(TABLES[name], manifests()[name.partition("/")[0]])
     assert found.unknown() == []
     assert set(found.reasons) - set(found.variables) == set()
 

@@ -8,15 +8,15 @@ from typing import Any
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.interleave.judge import program_of
-from tidemark.models.manifest import load, manifest_files
 from tidemark.models.mutation.patches import Patch
 from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import Program, ProgramRef
 from tidemark.spec.language.references import load_reference
 from tidemark.spec.timetick import TimeTick
 
-MANIFESTS = [load(path) for path in manifest_files()]
+MANIFESTS = manifests().values()
 MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
 HOSTS: dict[str, Any] = {
     entry.name: entry for manifest in MANIFESTS for entry in (*manifest.interleave, *manifest.conform)

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.models.findings import finding_files, load_findings
 from tidemark.models.manifest import (
     ConformEntry,
@@ -13,14 +14,12 @@ from tidemark.models.manifest import (
     InterleaveEntry,
     Manifest,
     ProofEntry,
-    load,
-    manifest_files,
 )
 from tidemark.models.rooms import ROOT, files
 from tidemark.models.sources import PAGE, SourceError, labels_in, repository_catalogue
 from tidemark.spec.language.protocol import resolve
 
-MANIFESTS = [load(path) for path in manifest_files()]
+MANIFESTS = manifests().values()
 TEXTS = frozenset({".py", ".toml", ".md"})
 
 
