@@ -35,7 +35,10 @@ def test_a_cluster_judges_as_one_machine_does_though_an_executor_is_killed(
     standalone, tmp_path: Path
 ) -> None:
     master, workers = standalone
-    (tmp_path / "spark-defaults.conf").write_text("spark.executor.memory 512m\n")  # what its workers have
+    (tmp_path / "spark-defaults.conf").write_text(
+        "spark.executor.memory 512m\n"  # what its workers have
+        "spark.executor.extraJavaOptions -XX:TieredStopAtLevel=1 -XX:+UseSerialGC\n"
+    )
     command = [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", str(MANIFEST)]
     command += [
         "--only",

@@ -333,11 +333,11 @@ def test_under_spark_submit_master_and_code_are_those_of_the_command(tmp_path: P
     home = Path(pyspark.__file__).parent
     code = code_zip(folder=tmp_path)
     java = private_home(find_java(), folder=tmp_path / "java")
-    answer = finished(
-        [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code), "main.py"],
-        cwd=tmp_path,
-        env=os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable},
-    )
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code)]
+    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    environment = os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java)}
+    environment |= {"PYSPARK_PYTHON": sys.executable}
+    answer = finished([*command, "main.py"], cwd=tmp_path, env=environment)
     lines = [line for line in answer.stdout.splitlines() if line.startswith("found ")]
     assert lines, answer.stdout + answer.stderr
     _, master, place = lines[0].split()
