@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from functools import cache
 from types import MappingProxyType
+from typing import Any
 
-from tidemark.models.manifest import InterleaveEntry, Manifest, load, manifest_files
+from tidemark.models.manifest import Manifest, load, manifest_files
 
 
 @cache
@@ -13,6 +14,6 @@ def manifests() -> Mapping[str, Manifest]:
     return MappingProxyType({path.parent.name: load(path) for path in manifest_files()})
 
 
-def program_entry(name: str) -> InterleaveEntry:
-    """The entry of that name whose program is explored."""
-    return next(entry for one in manifests().values() for entry in one.interleave if entry.name == name)
+def entry_of(name: str) -> Any:
+    """The entry of that name, whatever it asks for."""
+    return next(entry for one in manifests().values() for entry in one.entries() if entry.name == name)

@@ -10,37 +10,35 @@ import os
 import runpy
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
 PRELOADED = ("tidemark.checks.cli.app", "tidemark.models.native.kernel", "tidemark.models.symbolic.solve")
 
 
-class Warm:
-    """The process from which the others are forked; ``environment`` is that of all of them."""
+Run = Callable[[Sequence[str], Path], str]
+"""What ``python ARGUMENTS`` prints in a folder: its output, then its complaints."""
 
-    def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
-        self._files = [folder / "stdout", folder / "stderr"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", __name__, *map(str, self._files)],
-            env=environment,
-            text=True,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-        )
 
-    def run(self, arguments: Sequence[str], folder: Path) -> str:
-        """What ``python ARGUMENTS`` prints in a folder: its output, then its complaints."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        print(json.dumps([list(arguments), str(folder)]), file=self._process.stdin, flush=True)
-        assert self._process.stdout.readline() == "done\n"
-        return "".join(file.read_text(encoding="utf-8") for file in self._files)
+@contextmanager
+def warm(environment: Mapping[str, str], kept: Path) -> Iterator[Run]:
+    """Runs programs, all of which have this environment. ``kept``: a folder for what they print."""
+    files = [kept / "stdout", kept / "stderr"]
+    command = [sys.executable, "-m", __name__, *map(str, files)]
+    with subprocess.Popen(
+        command, env=environment, text=True, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
 
-    def end(self) -> None:
-        """No more is asked for."""
-        self._process.communicate()
+        def run(arguments: Sequence[str], folder: Path) -> str:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            print(json.dumps([list(arguments), str(folder)]), file=process.stdin, flush=True)
+            assert process.stdout.readline() == "done\n"
+            return "".join(file.read_text(encoding="utf-8") for file in files)
+
+        yield run
 
 
 def _python(arguments: Sequence[str]) -> None:

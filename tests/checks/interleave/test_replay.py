@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.manifests import program_entry
+from tests.manifests import entry_of
 from tidemark.checks.interleave import (
     CorruptTokenError,
     DivergenceError,
@@ -158,7 +158,7 @@ BROKEN = ProgramRef.of(
 )
 
 
-LOCKED = program_of(program_entry("channels-deadline"))
+LOCKED = program_of(entry_of("channels-deadline"))
 """Its tasks wait inside of asynchronous generators."""
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tests.manifests import manifests
+from tests.manifests import entry_of, manifests
 from tests.protocols.ferry import Ferry
 from tidemark.checks.gate import registry as gate_registry
 from tidemark.checks.mutation.assess import Fate, assess, baseline
@@ -141,9 +141,7 @@ def test_a_protocol_that_breaks_its_own_claim_is_no_baseline():
 
 def test_another_judge_refutes_the_killer_and_nothing_else(monkeypatch):
     manifest = manifests()["scheduler"]
-    entry = next(
-        one for one in manifest.entries() if one.name == "scheduler-impl-what-is-dropped-is-not-told"
-    )
+    entry = entry_of("scheduler-impl-what-is-dropped-is-not-told")
     assert isinstance(entry, MutantEntry)
     killer = entry.killer
     assert killer is not None
@@ -177,8 +175,7 @@ def test_a_search_stops_on_the_named_claims_only():
 )
 def test_who_breaks_a_claim_of_the_program_does_not_refute_the_refinement(killer, outcome):
     manifest = manifests()["scheduler"]
-    name = "scheduler-impl-what-is-dropped-is-not-told"
-    entry = next(one for one in manifest.entries() if one.name == name)
+    entry = entry_of("scheduler-impl-what-is-dropped-is-not-told")
     assert isinstance(entry, MutantEntry)
     (verdict,) = MutateJudge().run(entry.model_copy(update={"killer": killer}), Context(manifest=manifest))
     assert verdict.outcome is outcome

@@ -262,9 +262,7 @@ def test_one_reachable_address_of_several_is_enough() -> None:
 
 def run(program: str, *, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a fresh process, because a process has one session only."""
-    return finished(
-        [sys.executable, "-c", program], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)} | environ
-    )
+    return finished([sys.executable, "-c", program], folder, os.environ | {"PYTHONPATH": str(ROOT)} | environ)
 
 
 REPORT_ERROR = """

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.manifests import manifests
+from tests.manifests import entry_of, manifests
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.models.exports.text.names import short_name
 from tidemark.models.exports.tla import to_tla
@@ -76,8 +76,7 @@ def test_steps_beyond_the_bounds_are_marked_and_cut():
 
 
 def test_fairness_that_a_property_does_not_assume_is_left_out():
-    tiny = next(instance_of(entry) for entry in manifests()["flush"].instance if entry.name == "tiny")
-    text = to_tla(tiny).text
+    text = to_tla(instance_of(entry_of("tiny"))).text
     own = text[text.index("Fairness_of_flush_completes ==") : text.index("\nflush_completes ==")]
     assert "WF_vars(send_by_signal)" in own
     assert "send_by_ticker" not in own

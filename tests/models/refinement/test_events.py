@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.manifests import program_entry
+from tests.manifests import entry_of
 from tidemark.checks.interleave import Options, explore_randomly
 from tidemark.checks.interleave.judge import program_of
 from tidemark.models.interpreted.interpreter import Step
@@ -173,7 +173,7 @@ def test_a_step_of_an_event_without_a_row_may_only_stutter():
 
 def test_a_program_without_a_table_is_held_against_none_also_after_one_that_has_it():
     """Both share what is known of the specification, whichever runs first in a process."""
-    first, second = (program_of(program_entry(name)) for name in ("tso-impl-takeover", "tso-over-etcd"))
+    first, second = (program_of(entry_of(name)) for name in ("tso-impl-takeover", "tso-over-etcd"))
     programs = [ref.load()() for ref in (first, second)]
     assert programs[0].abstraction is programs[1].abstraction  # type: ignore[attr-defined]
     assert [program.table for program in programs] == ["tso", None]  # type: ignore[attr-defined]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from itertools import chain
 
-from tests.manifests import manifests, program_entry
+from tests.manifests import entry_of, manifests
 from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.rooms import PACKAGE
 from tidemark.models.simulation.execution import Execution
@@ -124,7 +124,7 @@ def planted(program, observe):
 
 def fresh(name):
     """The program of an entry, once more."""
-    entry = program_entry(name)
+    entry = entry_of(name)
     return load_callable(entry.program, what="program")(**entry.constants)
 
 
