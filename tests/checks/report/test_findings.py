@@ -301,12 +301,12 @@ def test_no_trial_no_table():
 
 
 def test_the_table_has_a_row_for_each_entry():
-    rows = [line for line in places_text(manifests().values()).splitlines() if line.startswith("| ")]
-    assert len(rows) == 2 + len(places(manifests().values()))
+    rows = [line for line in places_text([*manifests().values()]).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(places([*manifests().values()]))
 
 
 def test_no_mutant_is_counted_twice():
-    found = places(manifests().values())
+    found = places([*manifests().values()])
     assert len(found) > 20
     for place in found:
         assert 0 <= place.not_seen <= 0.02 * (place.made - place.equivalent), place
@@ -315,9 +315,9 @@ def test_no_mutant_is_counted_twice():
 
 
 def test_a_file_is_tried_once_or_told_to_be_left_out():
-    tried = [file for place in places(manifests().values()) for file in place.files]
+    tried = [file for place in places([*manifests().values()]) for file in place.files]
     assert len(tried) == len(set(tried))
-    rest = left_out(manifests().values())
+    rest = left_out([*manifests().values()])
     assert rest.keys().isdisjoint(tried)
     assert "proxy/ids.py" in tried
     assert all(number > 0 for number in rest.values())
