@@ -191,7 +191,7 @@ def test_the_run_in_the_readme_is_the_shortest() -> None:
     evidence = finding.evidence[0]  # the first that is refuted is shown
     entry = next(entry for entry in book.manifest.instance if entry.name == evidence.entry)
     kernel = compile_kernel(instance_of(entry))
-    result = search(kernel, limits=SearchLimits(states=100_000))
+    result = search(kernel, limits=SearchLimits(stop_on=frozenset({evidence.claim})))
     hit = result.hit(kernel.instance.spec.property(evidence.claim))
     assert hit is not None
     steps = [step.action for step in path_to(result, hit).steps]

@@ -171,19 +171,23 @@ def test_docstrings_have_one_form() -> None:
     assert wrong == []
 
 
+NAMED = re.compile(r"(?<=[\"' ])tidemark(?:\.\w+)+(?=[:\"' .])")
+
+
 def test_no_file_is_without_use(graph: nx.DiGraph) -> None:
     """Each file is imported, or named where modules are named as text: manifests, commands, the project."""
     texts = [
         path for room in ROOMS for path in (ROOT / room).rglob("*") if path.suffix in (".py", ".toml", ".sh")
     ]
-    named = "\n".join(path.read_text(encoding="utf-8") for path in [*texts, ROOT / "pyproject.toml"])
+    files = [*texts, ROOT / "pyproject.toml"]
+    named = {name for path in files for name in NAMED.findall(path.read_text(encoding="utf-8"))}
     unused = [
         name
         for name in graph
         if name.startswith("tidemark.")
         and not name.endswith("__main__")
         and graph.in_degree(name) == 0
-        and not re.search(rf"[\"' ]{re.escape(name)}[:\"' .]", named)
+        and name not in named
         and (ROOT / Path(*name.split(".")[1:]).with_suffix(".py")).exists()
     ]
     assert unused == []

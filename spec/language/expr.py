@@ -226,6 +226,13 @@ def variables_read(node: Expr) -> frozenset[Variable]:
 
 
 @lru_cache(maxsize=1 << 16)
+def _reads(node: Expr) -> frozenset[Read]:
+    if isinstance(node, Read):
+        return frozenset((node,))
+    return frozenset[Read]().union(*map(_reads, children(node)))
+
+
+@lru_cache(maxsize=1 << 16)
 def free_locals(node: Expr) -> frozenset[str]:
     """Names of parameters and bound variables that occur free."""
     if isinstance(node, Local):
@@ -261,9 +268,7 @@ def _substitute_binder(
     inner = {name: value for name, value in env.items() if name not in names and name in free}
     incoming = frozenset[str]().union(*(free_locals(value) for value in inner.values()))
     if reads is not None:
-        incoming |= frozenset[str]().union(
-            *(free_locals(reads(part)) for part in walk(body) if isinstance(part, Read))
-        )
+        incoming |= frozenset[str]().union(*(free_locals(reads(part)) for part in _reads(body)))
     # Rename a binder only if it would capture a replacement; its new name must differ from all that is
     # visible in the body.
     avoid = set(incoming | free | names)

@@ -108,7 +108,8 @@ def view_of(
     """A symbolic state of the protocol, which is an instance of its class. ``prefix``: see ``Trace``."""
     view: Any = object.__new__(cls)
     values: dict[str, Expr] = {
-        n: Read(v.type, replace(v, name=prefix + v.name), primed) for n, v in declared.variables.items()
+        n: Read(v.type, replace(v, name=prefix + v.name) if prefix else v, primed)
+        for n, v in declared.variables.items()
     }
     view.__dict__["_trace"] = Trace(values, writable, prefix=prefix)
     return view

@@ -2,8 +2,6 @@
 
 import re
 
-import pytest
-
 from tidemark.bench.cli import MEASURES
 from tidemark.bench.instances import GROWTH, subject
 from tidemark.bench.measures.search import LARGE
@@ -11,7 +9,7 @@ from tidemark.bench.measures.spin import SIZES
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 from tidemark.models.rooms import ROOT
 
-BOUNDS = {"lines": 215_850, "code": 130_000, "data": 11_980, "locks": 2_650}
+BOUNDS = {"lines": 215_850, "code": 129_959, "data": 11_980, "locks": 2_650}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
 RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.5, 5.1, 7, 27
@@ -48,18 +46,19 @@ def test_sizes_add_up() -> None:
     assert (one.by_hand, one.lines) == (6, 11)
 
 
-@pytest.mark.parametrize("name", BOUNDS)
-def test_all_rooms_together_are_within_their_bounds(name: str) -> None:
-    assert getattr(sum(rooms().values(), Size()), name) <= BOUNDS[name]
+def test_all_rooms_together_are_within_their_bounds() -> None:
+    whole = sum(rooms().values(), Size())
+    assert {name: getattr(whole, name) for name in BOUNDS if getattr(whole, name) > BOUNDS[name]} == {}
 
 
 def test_what_binds_the_protocols_to_the_judges_is_within_its_bounds() -> None:
     assert ratio_of_all() <= RATIO
-    for one in protocols():
+    found = protocols()
+    for one in found:
         assert one.ratio <= RATIO_OF_ONE, one
         assert one.kinds <= KINDS, one
         assert one.to_read <= TO_READ, one
-    assert len(protocols()) > 20
+    assert len(found) > 20
 
 
 IMPORT = re.compile(r"^\s*(?:from|import) tidemark\.bench\b", re.MULTILINE)

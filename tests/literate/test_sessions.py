@@ -9,14 +9,14 @@ any lines, within a line for any text. Blocks ``pycon`` of a page are one sessio
 import os
 import re
 import shlex
-import sys
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 
 import pytest
 from pydantic import BaseModel
 
-from tests.processes import finished
+from tests.warm import Run, warm
 from tidemark.models.manifest import model
 from tidemark.models.manifest.mutants import MutantModule
 
@@ -69,12 +69,18 @@ def pattern(expected: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def run(command: str, folder: Path) -> str:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with warm(environment(), tmp_path_factory.mktemp("warm")) as run:
+        yield run
+
+
+def run(command: str, folder: Path, python: Run) -> str:
     """Run one command as a shell would, with the sources of this repository."""
     words = shlex.split(command)
     assert words[0] in PROGRAMS, f"only {', '.join(PROGRAMS)} are run here, not {words[0]!r}"
-    done = finished([sys.executable, *PROGRAMS[words[0]], *words[1:]], cwd=folder, env=environment())
-    return "".join(f"{line.rstrip()}\n" for line in (done.stdout + done.stderr).splitlines())
+    said = python([*PROGRAMS[words[0]], *words[1:]], folder)
+    return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
 
 
 def environment() -> dict[str, str]:
@@ -94,13 +100,13 @@ def change(file: Path, text: str) -> None:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
+def test_a_document_tells_what_happens(document: str, tmp_path: Path, python: Run) -> None:
     if document in OF_THE_SUITE:
         (tmp_path / "pyproject.toml").symlink_to(ROOT / "pyproject.toml")
         (tmp_path / "models").symlink_to(ROOT / "models")
         (tmp_path / "tests").symlink_to(ROOT / "tests")
     executed = 0
-    python: list[str] = []
+    doctests: list[str] = []
     for kind, options, text in BLOCK.findall((ROOT / document).read_text(encoding="utf-8")):
         named = re.search(r"file=(\S+)", options)
         if named and options.endswith("replace"):
@@ -110,15 +116,15 @@ def test_a_document_tells_what_happens(document: str, tmp_path: Path) -> None:
         elif kind == "console":
             for session in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
                 command, _, expected = session.partition("\n")
-                seen = run(command, tmp_path)
+                seen = run(command, tmp_path, python)
                 assert pattern(expected).fullmatch(seen), f"$ {command}\n{seen}"
                 executed += 1
         elif kind == "pycon":
-            python.append(text)
-    if python:
-        (tmp_path / "session.txt").write_text("\n".join(python), encoding="utf-8")
-        assert run("python -m doctest -o ELLIPSIS session.txt", tmp_path) == ""
-    assert executed or python, f"{document} has no session"
+            doctests.append(text)
+    if doctests:
+        (tmp_path / "session.txt").write_text("\n".join(doctests), encoding="utf-8")
+        assert run("python -m doctest -o ELLIPSIS session.txt", tmp_path, python) == ""
+    assert executed or doctests, f"{document} has no session"
 
 
 def test_a_door_is_short() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.gate.judging import judge_task
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
@@ -14,7 +15,7 @@ from tidemark.checks.mutation.implementation.fate import Fate
 from tidemark.checks.mutation.implementation.judge import CONTROLS
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.progress import silent
-from tidemark.models.manifest import ImplementationMutants, load
+from tidemark.models.manifest import ImplementationMutants
 from tidemark.models.rooms import ROOT
 
 KILLED = "tso/term.py:Term.check/raise-dropped@1"
@@ -22,7 +23,7 @@ KILLED = "tso/term.py:Term.check/raise-dropped@1"
 
 def judged(tmp_path):
     """The judgements of one mutant that is killed, and of the controls, by claim."""
-    manifest = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
+    manifest = manifests()["tso"]
     from tidemark.models.mutation.source.mutants import mutants_of
 
     others = [one.id for one in mutants_of(ROOT / "impl", "tso/term.py") if one.id != KILLED]

@@ -76,7 +76,7 @@ JUDGES = {
         "models/interpreted/search.py",
         "if prop.id not in reached.found and not self._interpreter.holds(prop, state):",
         "if not self._interpreter.holds(prop, state):",
-        "interpreted/timetick-tiny-refuted",
+        "interpreted/store-tiny-refuted",
         ExitCode.VACUOUS_OR_UNPINNED,
     ),
     "the search sees no broken state": (
@@ -111,7 +111,7 @@ JUDGES = {
         "models/refinement/program.py",
         "return _words(answer)",
         "return None",
-        "mutate/timetick-impl-round-does-not-wait",
+        "mutate/ids-impl-ids-are-made-up",
         ExitCode.MISSING_REFUTATION,
     ),
     "a step may be any action that fits": (
@@ -125,7 +125,7 @@ JUDGES = {
         "models/refinement/program.py",
         "if left is not None:",
         "if left == '':",
-        "mutate/timetick-impl-sender-ends-after-a-round",
+        "mutate/ids-impl-who-waits-is-not-told",
         ExitCode.MISSING_REFUTATION,
     ),
     "all states of an implementation are the specified ones": (
@@ -153,7 +153,7 @@ JUDGES = {
         "checks/interleave/strategies/states.py",
         "if state in self.here or state in self.elsewhere:",
         "if self.here or state in self.elsewhere:",
-        "mutate/timetick-impl-round-does-not-wait",
+        "mutate/ids-impl-ids-are-made-up",
         ExitCode.INCONCLUSIVE,
     ),
     "no run of a program is a lasso": (

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.interleave import Options, Status, explore, explore_randomly, replay
 from tidemark.checks.interleave.executions.record import Step
 from tidemark.checks.interleave.executions.replay import ByLabel
@@ -15,7 +16,6 @@ from tidemark.checks.interleave.executions.shrink import deviations, shrink
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.planted import failing_execution, planted_bugs
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.models.manifest import load, manifest_files
 from tidemark.models.simulation import Footprint, ProgramRef
 
 
@@ -39,7 +39,7 @@ LIMITS = {
 }
 """By the first word of a name. The programs of several channels are larger: their search may be cut."""
 
-FLUSH = planted_bugs(next(m for m in map(load, manifest_files()) if m.name == "flush"))
+FLUSH = planted_bugs(manifests()["flush"])
 
 
 def test_all_mutants_of_the_implementation_are_among_them():

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from rich.console import Console
 
+from tests.manifests import manifests
 from tidemark.checks.argument.graph import Argument
 from tidemark.checks.argument.judge import JUDGE
 from tidemark.checks.argument.table import (
@@ -20,7 +21,7 @@ from tidemark.checks.argument.table import (
 )
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome
-from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, load, manifest_files, parse
+from tidemark.models.manifest import Expectation, Expected, Kind, Manifest, parse
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
@@ -293,13 +294,8 @@ def test_what_a_variant_does_without_is_proved_of_all_claims_of_it(proof: dict[s
 
 
 @pytest.fixture(scope="module")
-def manifests() -> dict[str, Manifest]:
-    return {one.name: one for one in map(load, manifest_files())}
-
-
-@pytest.fixture(scope="module")
-def rows(manifests: dict[str, Manifest]) -> dict[str, LivenessRow]:
-    return {row.claim: row for row in liveness(manifests.values())}
+def rows() -> dict[str, LivenessRow]:
+    return {row.claim: row for row in liveness(manifests().values())}
 
 
 @pytest.mark.proof
@@ -311,13 +307,11 @@ def test_what_is_not_proved_is_judged_within_bounds_and_says_why(rows: dict[str,
 
 
 @pytest.mark.proof
-def test_no_docstring_denies_what_is_proved(
-    rows: dict[str, LivenessRow], manifests: dict[str, Manifest]
-) -> None:
+def test_no_docstring_denies_what_is_proved(rows: dict[str, LivenessRow]) -> None:
     for row in rows.values():
         if row.proofs:
             name, _, method = row.claim.partition(".")
-            protocol = resolve(manifests[name].protocol)
+            protocol = resolve(manifests()[name].protocol)
             assert BOUNDED not in (inspect.getdoc(getattr(protocol, method)) or ""), row.claim
 
 
@@ -328,8 +322,8 @@ def test_it_says_of_which_runs(rows: dict[str, LivenessRow]) -> None:
 
 
 @pytest.mark.proof
-def test_a_variant_proves_nothing_of_the_protocol(manifests: dict[str, Manifest]) -> None:
-    retries = manifests["retries"]
+def test_a_variant_proves_nothing_of_the_protocol() -> None:
+    retries = manifests()["retries"]
     claim = "retries.a_retry_ends"
     assert [row.proofs for row in liveness([retries])] == [("retries-any-size",)]
     moved = [entry.model_copy(update={"protocol": f"{entry.protocol}Variant"}) for entry in retries.proof]
@@ -339,8 +333,8 @@ def test_a_variant_proves_nothing_of_the_protocol(manifests: dict[str, Manifest]
 
 
 @pytest.mark.proof
-def test_an_entry_that_must_fail_proves_nothing(manifests: dict[str, Manifest]) -> None:
-    retries = manifests["retries"]
+def test_an_entry_that_must_fail_proves_nothing() -> None:
+    retries = manifests()["retries"]
     refuted = Expectation(every=Expected.REFUTED)
     entries = [entry.model_copy(update={"expect": refuted}) for entry in retries.proof]
     (row,) = liveness([retries.model_copy(update={"proof": tuple(entries)})])
@@ -350,7 +344,7 @@ def test_an_entry_that_must_fail_proves_nothing(manifests: dict[str, Manifest]) 
 
 @pytest.fixture(scope="module")
 def argument() -> Argument:
-    return Argument(load(path) for path in manifest_files())
+    return Argument(manifests().values())
 
 
 def test_the_document_shows_the_table(argument: Argument) -> None:

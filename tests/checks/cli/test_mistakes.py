@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.processes import finished
 from tidemark.checks.cli import app as cli
 from tidemark.checks.gate.lock import hold
 from tidemark.checks.verdicts.errors import BadInputError, known_names
@@ -361,7 +362,7 @@ def test_a_library_that_turns_an_interrupt_into_something_else():
         "    except KeyboardInterrupt:\n        raise ImportError('failed to import') from None\n"
         "app.application.command(name='load')(command)\nsys.argv = ['tidemark', 'load']\nentry.main()\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, timeout=60, check=False)
+    done = finished([sys.executable, "-c", program], seconds=60)
     assert done.returncode == ExitCode.STOPPED, done.stderr
 
 
@@ -426,9 +427,7 @@ def test_an_interrupt_is_neither_lost_nor_told_twice(moment):
         f"import tidemark.checks.cli.app as app\n{STOPS[moment]}"
         "app.application.command(name='wait')(command)\nsys.argv = ['tidemark', 'wait']\nentry.main()\n"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=False
-    )
+    done = finished([sys.executable, "-c", program], seconds=60)
     ended = ExitCode.AS_EXPECTED if moment == "after the last line" else ExitCode.STOPPED
     assert done.returncode == ended, done.stderr
     assert "Traceback" not in done.stderr

@@ -1,10 +1,11 @@
 """Commands import what they need: each of these packages takes longer to load than a small search."""
 
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.processes import finished
 
 LOADED = """
 import sys
@@ -33,8 +34,5 @@ PROVER = "z3 cvc5 tidemark.models.symbolic.solve"
 )
 def test_what_a_command_does_not_import(command: str, unwanted: str, tmp_path: Path) -> None:
     build = ["--build", str(tmp_path)] if command.startswith(("explore maze", "evidence")) else []
-    done = subprocess.run(
-        [sys.executable, "-c", LOADED, unwanted, *command.split(), *build],
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
+    done = finished([sys.executable, "-c", LOADED, unwanted, *command.split(), *build])
     assert done.stdout.splitlines()[-1:] == ["loaded:"], done.stdout + done.stderr

@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.conform.walks import Walks
 from tidemark.checks.interleave import ExecutionLimits, Options, Reduction, explore
-from tidemark.models.manifest import ConformEntry, load, manifest_files
+from tidemark.models.manifest import ConformEntry
 from tidemark.models.mutation.patches import restore
 
 MACHINES = {
@@ -22,10 +23,9 @@ SPARE = 2
 
 def mistakes() -> Iterator[tuple[str, ConformEntry]]:
     """By name, each mistake that must die on a machine: its entry with the program that is wrong."""
-    manifests = {found.name: found for found in map(load, manifest_files())}
     for machine, name in MACHINES.items():
-        (entry,) = (one for one in manifests[name].conform if one.name == machine)
-        for mutant in manifests[name].mutant:
+        (entry,) = (one for one in manifests()[name].conform if one.name == machine)
+        for mutant in manifests()[name].mutant:
             if mutant.instance == machine:
                 yield mutant.name, entry.model_copy(update={"program": mutant.ref})
 

@@ -1,10 +1,10 @@
 """Spin's answers about our exports are ours; and an answer that is not complete is never taken for one."""
 
 import shutil
-from pathlib import Path
 
 import pytest
 
+from tests.manifests import entry_of, manifests
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.checks.cli.cross_check import chosen, conclude
 from tidemark.checks.crosscheck.outcome import CheckerAnswer, Comparison, native, plain
@@ -12,7 +12,7 @@ from tidemark.checks.crosscheck.spin import SpinError, read_output, require_spin
 from tidemark.checks.verdicts.errors import BadInputError, MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.models.instance import Instance
-from tidemark.models.manifest import Tier, instance_of, load
+from tidemark.models.manifest import Tier, instance_of
 
 needs_spin = pytest.mark.skipif(
     shutil.which("spin") is None or shutil.which("gcc") is None,
@@ -47,8 +47,7 @@ def test_spin_and_the_compiled_kernel_agree(name, tmp_path):
 
 @needs_spin
 def test_spin_has_the_pinned_counts_of_the_flush_protocol(tmp_path):
-    manifest = load(Path("models/protocols/flush/manifest.toml"))
-    entry = next(entry for entry in manifest.instance if entry.name == "tiny")
+    entry = entry_of("tiny")
     theirs = run_spin(instance_of(entry), folder=tmp_path, states=entry.counts["distinct"], timeout_s=60)
     assert (theirs.distinct, theirs.generated) == (entry.counts["distinct"], entry.counts["generated"])
     assert "flush.a_flush_completes" in theirs.decided
@@ -151,10 +150,10 @@ def test_the_exit_status_tells_what_was_compared(capsys):
 
 
 def test_instances_are_chosen_by_tier_or_by_name():
-    manifests = [load(Path("models/protocols/flush/manifest.toml"))]
-    fast = [entry.name for entry in chosen(manifests, only=None, tier=Tier.FAST)]
+    flush = [manifests()["flush"]]
+    fast = [entry.name for entry in chosen(flush, only=None, tier=Tier.FAST)]
     assert "tiny" in fast
     assert "ten-million" not in fast
-    assert [entry.name for entry in chosen(manifests, only="ten-million", tier=Tier.FAST)] == ["ten-million"]
+    assert [entry.name for entry in chosen(flush, only="ten-million", tier=Tier.FAST)] == ["ten-million"]
     with pytest.raises(BadInputError, match="no instance matches 'tinyy'"):
-        chosen(manifests, only="tinyy", tier=Tier.FAST)
+        chosen(flush, only="tinyy", tier=Tier.FAST)

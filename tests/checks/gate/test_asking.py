@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.cache.closure import Sources
 from tidemark.checks.cache.key import Keys
 from tidemark.checks.cache.memo import Memo
@@ -18,7 +19,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task, all_tasks
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Verdict, inconclusive
-from tidemark.models.manifest import ImplementationMutants, Manifest, load, manifest_files
+from tidemark.models.manifest import ImplementationMutants, Manifest
 from tidemark.models.rooms import ROOT
 from tidemark.spec.flush import Flush
 from tidemark.spec.language import require
@@ -31,8 +32,7 @@ COORDINATOR = "mutate/datacoord-impl-places-sample"
 
 @pytest.fixture(scope="module", name="tasks")
 def _tasks() -> dict[str, Task]:
-    manifests = [load(path) for path in manifest_files()]
-    return {task.name: task for task in all_tasks(manifests)}
+    return {task.name: task for task in all_tasks(manifests().values())}
 
 
 class Files:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.cache import closure
 from tidemark.checks.cache.closure import Mentions, Sources
 from tidemark.checks.cache.memo import Memo
@@ -20,13 +21,10 @@ from tidemark.models.manifest import (
     MutantEntry,
     ProofEntry,
     Tier,
-    load,
-    manifest_files,
 )
 from tidemark.models.rooms import ROOT
 
 JUDGES = modules(registry())
-PROTOCOLS = sorted(path.parent.name for path in manifest_files())
 OF_A_PROTOCOL = re.compile(r"tidemark\.(impl\b|models\.protocols\.|spec\.(?!language\b))")
 REFERENCE = re.compile(r"([A-Za-z_][\w.]*):[A-Za-z_][\w.]*")
 USED_BY_OTHERS = {"timetick": {"proxy"}, "deletes": {"flush"}, "parts": {"reads"}}
@@ -54,12 +52,11 @@ def test_no_judge_loads_what_only_shows(judge: str, sources: Sources) -> None:
     assert [name for name in found if re.match(r"tidemark\.checks\.(report|cli|cache|watch)\b", name)] == []
 
 
-@pytest.mark.parametrize("name", PROTOCOLS)
+@pytest.mark.parametrize("name", manifests())
 def test_a_protocol_refers_to_its_own_specification(name: str, sources: Sources) -> None:
-    path = next(path for path in manifest_files() if path.parent.name == name)
     # An argument speaks about several protocols, and so do its readings, which are pinned.
     others: Any = {"argument": True, "pins": {"__all__": {"pinned", "readings"}}}
-    text = load(path).model_dump_json(exclude=others)
+    text = manifests()[name].model_dump_json(exclude=others)
     named = {match.group(1) for match in REFERENCE.finditer(text)}
     found = sources.closure(sorted(one for one in named if one.startswith("tidemark."))).files
     specified = {one.split(".")[2] for one in found if one.startswith("tidemark.spec.")} - {"language"}
@@ -142,7 +139,7 @@ def judge_of(task: Task) -> str:
     return ON_SPARK if spread else task.judge
 
 
-EVERY = list(all_tasks(map(load, manifest_files())))
+EVERY = list(all_tasks(manifests().values()))
 TASKS = [task for task in EVERY if task.entry.tier is Tier.FAST]
 HOSTS = {
     task.entry.name: judge_of(task) for task in EVERY if task.judge in ("explore", "interleave", "conform")

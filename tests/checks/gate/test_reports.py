@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tests.checks.gate.test_gate import instead, judged, no, raising
 from tests.checks.gate.toy import FORWARD, REACHED, REFERENCE, SAFE, fakes, manifest, trace
+from tests.manifests import manifests
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.report.console import show_result
@@ -32,7 +33,7 @@ from tidemark.checks.verdicts.verdict import (
     inconclusive,
     refuted,
 )
-from tidemark.models.manifest import Tier, is_on_spark, load, manifest_files
+from tidemark.models.manifest import Tier, is_on_spark
 
 
 def red(tmp_path):
@@ -398,7 +399,7 @@ def test_the_page_shows_a_finding_with_a_link_to_its_run(tmp_path):
 
 
 def test_a_line_says_that_the_tasks_of_spark_did_the_work():
-    tasks = plan([load(path) for path in manifest_files() if path.parent.name == "ids"], tier=Tier.FULL)
+    tasks = plan([manifests()["ids"]], tier=Tier.FULL)
     lines = [task_line(task, (), seconds=2.0) for task in tasks if is_on_spark(task.entry)]
     assert lines
     assert all(line == "2.0 s on Spark" for line in lines)

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.cli.app import run
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.interleave.executions.recorded_execution import witness
@@ -12,7 +13,7 @@ from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome
-from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Manifest, load, manifest_files
+from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, manifest_files
 
 FLUSH = "tidemark.models.protocols.flush.program:flush"
 TINY = {"rows": [1], "flushes": [1]}
@@ -20,13 +21,9 @@ RACE = {"rows": [1, 0], "flushes": [1, 2]}
 FINAL = "7af8040ac7c98b7c"
 
 
-def flush_manifest() -> Manifest:
-    return next(m for m in map(load, manifest_files()) if m.name == "flush")
-
-
 @pytest.fixture(scope="module")
 def context(tmp_path_factory):
-    return Context(manifest=flush_manifest(), build=tmp_path_factory.mktemp("build"))
+    return Context(manifest=manifests()["flush"], build=tmp_path_factory.mktemp("build"))
 
 
 def entry(program=FLUSH, *, claims=("refinement", "execution"), **given) -> InterleaveEntry:

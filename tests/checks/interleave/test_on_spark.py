@@ -7,6 +7,7 @@ import time
 import pytest
 
 from tests.checks.interleave.cluster_driver import OPTIONS, PROGRAM, facts
+from tests.manifests import manifests
 from tests.processes import ends
 from tidemark.checks.interleave import explore
 from tidemark.checks.spark.session import executors, wait_for
@@ -14,10 +15,7 @@ from tidemark.models.manifest import (
     Expectation,
     Expected,
     InterleaveEntry,
-    Manifest,
     Tier,
-    load,
-    manifest_files,
 )
 from tidemark.models.manifest.reduction import ON_SPARK, Reduction
 from tidemark.models.rooms import ROOT
@@ -31,24 +29,13 @@ INVARIANTS = {
 """An invariant, and the witness that a step of which it speaks happens."""
 
 
-@pytest.fixture(scope="module")
-def manifests() -> list[Manifest]:
-    return [load(path) for path in manifest_files()]
-
-
-def fast(manifests: list[Manifest]) -> list[InterleaveEntry]:
-    return [one for manifest in manifests for one in manifest.interleave if one.tier is Tier.FAST]
-
-
 @pytest.mark.parametrize("claim", INVARIANTS)
-def test_an_invariant_is_explored_on_spark_and_two_mutants_are_refuted_there(
-    manifests: list[Manifest], claim: str
-) -> None:
+def test_an_invariant_is_explored_on_spark_and_two_mutants_are_refuted_there(claim: str) -> None:
     found = {
         one.name: manifest
-        for manifest in manifests
-        for one in fast([manifest])
-        if one.on_spark and {claim, INVARIANTS[claim]} <= {*one.claims}
+        for manifest in manifests().values()
+        for one in manifest.interleave
+        if one.tier is Tier.FAST and one.on_spark and {claim, INVARIANTS[claim]} <= {*one.claims}
     }
     assert found
     assert any(
@@ -57,8 +44,9 @@ def test_an_invariant_is_explored_on_spark_and_two_mutants_are_refuted_there(
     )
 
 
-def test_a_third_of_the_executions_is_sparks(manifests: list[Manifest]) -> None:
-    counts = [(one.on_spark, one.counts.get("executions", 0)) for one in fast(manifests)]
+def test_a_third_of_the_executions_is_sparks() -> None:
+    fast = [one for manifest in manifests().values() for one in manifest.interleave if one.tier is Tier.FAST]
+    counts = [(one.on_spark, one.counts.get("executions", 0)) for one in fast]
     assert 3 * sum(count for on_spark, count in counts if on_spark) >= sum(count for _, count in counts)
 
 

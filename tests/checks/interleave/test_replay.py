@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from tests.manifests import entry_of
 from tidemark.checks.interleave import (
     CorruptTokenError,
     DivergenceError,
@@ -21,7 +22,6 @@ from tidemark.checks.interleave import (
 from tidemark.checks.interleave.audits import audit
 from tidemark.checks.interleave.judge import program_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
-from tidemark.models.manifest import load, manifest_files
 from tidemark.models.simulation import (
     Cell,
     Execution,
@@ -158,8 +158,7 @@ BROKEN = ProgramRef.of(
 )
 
 
-CHANNELS = next(m for m in map(load, manifest_files()) if m.name == "flush")
-LOCKED = program_of(next(e for e in CHANNELS.interleave if e.name == "channels-deadline"))
+LOCKED = program_of(entry_of("channels-deadline"))
 """Its tasks wait inside of asynchronous generators."""
 
 

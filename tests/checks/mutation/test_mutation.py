@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from tests.manifests import entry_of, manifests
 from tests.protocols.ferry import Ferry
 from tidemark.checks.gate import registry as gate_registry
 from tidemark.checks.mutation.assess import Fate, assess, baseline
@@ -13,7 +14,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome, holds, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.manifest import MutantEntry, load, manifest_files
+from tidemark.models.manifest import MutantEntry
 from tidemark.models.mutation.generated import mutants_of, mutated
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
@@ -139,10 +140,8 @@ def test_a_protocol_that_breaks_its_own_claim_is_no_baseline():
 
 
 def test_another_judge_refutes_the_killer_and_nothing_else(monkeypatch):
-    manifest = load(next(path for path in manifest_files() if path.parent.name == "scheduler"))
-    entry = next(
-        one for one in manifest.entries() if one.name == "scheduler-impl-what-is-dropped-is-not-told"
-    )
+    manifest = manifests()["scheduler"]
+    entry = entry_of("scheduler-impl-what-is-dropped-is-not-told")
     assert isinstance(entry, MutantEntry)
     killer = entry.killer
     assert killer is not None
@@ -175,9 +174,8 @@ def test_a_search_stops_on_the_named_claims_only():
     [("scheduler.notified_once", Outcome.REFUTED), ("refinement", Outcome.INCONCLUSIVE)],
 )
 def test_who_breaks_a_claim_of_the_program_does_not_refute_the_refinement(killer, outcome):
-    manifest = load(next(path for path in manifest_files() if path.parent.name == "scheduler"))
-    name = "scheduler-impl-what-is-dropped-is-not-told"
-    entry = next(one for one in manifest.entries() if one.name == name)
+    manifest = manifests()["scheduler"]
+    entry = entry_of("scheduler-impl-what-is-dropped-is-not-told")
     assert isinstance(entry, MutantEntry)
     (verdict,) = MutateJudge().run(entry.model_copy(update={"killer": killer}), Context(manifest=manifest))
     assert verdict.outcome is outcome

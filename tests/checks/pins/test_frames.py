@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.frames.judge import JUDGE, Alone, Frames
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.report.matrix import brief, matrix
@@ -9,7 +10,7 @@ from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import Judgement, Outcome, Subject, Verdict, holds, judge
-from tidemark.models.manifest import Manifest, ManifestError, load, manifest_files, parse
+from tidemark.models.manifest import Manifest, ManifestError, parse
 
 CLAIM, STEP = "ship.never_too_much", "ship.nothing_falls"
 
@@ -60,8 +61,7 @@ class TestJudge:
 
 
 def test_every_protocol_judges_its_marks_and_sees_them_refuted() -> None:
-    for path in manifest_files():
-        content = load(path)
+    for path, content in manifests().items():
         own = [entry for entry in content.frames if entry.protocol == content.protocol]
         assert [entry.claims for entry in own] == [(), content.wrong_marks], path
         assert own[1].flipped, f"{path}: name claims under wrong_marks, for the self-test"

@@ -11,9 +11,10 @@ import argparse
 import hashlib
 from collections.abc import Iterator, Sequence
 
+from tests.manifests import manifests
 from tidemark.checks.prove.proof import subject_of
 from tidemark.checks.prove.prover import FIRST_S, Prover
-from tidemark.models.manifest import ProofEntry, Tier, load, manifest_files
+from tidemark.models.manifest import ProofEntry, Tier
 from tidemark.models.symbolic.obligations import Obligation
 from tidemark.models.symbolic.solve import Query, asserted
 from tidemark.models.symbolic.subject import ProofSubject
@@ -21,8 +22,8 @@ from tidemark.models.symbolic.subject import ProofSubject
 
 def fast_proofs() -> Iterator[ProofEntry]:
     """The fast proofs of all manifests, those that must fail too."""
-    for path in manifest_files():
-        yield from (entry for entry in load(path).proof if entry.tier is Tier.FAST)
+    for manifest in manifests().values():
+        yield from (entry for entry in manifest.proof if entry.tier is Tier.FAST)
 
 
 def digest(parts: Sequence[str]) -> str:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 import z3
 
+from tests.manifests import manifests
 from tidemark.checks.cli.app import run
 from tidemark.checks.prove import judge as module
 from tidemark.checks.prove.judge import compared
@@ -15,7 +16,6 @@ from tidemark.models.manifest import (
     ManifestError,
     Tier,
     load,
-    manifest_files,
 )
 from tidemark.models.symbolic import solve
 from tidemark.models.symbolic.second import Opinion, compare, standard
@@ -133,10 +133,10 @@ def test_a_contradiction_is_red(tmp_path, monkeypatch, capsys):
     assert "is unsat for Z3 and sat for cvc5" in " ".join(capsys.readouterr().out.split())
 
 
-@pytest.mark.parametrize("path", manifest_files(), ids=lambda path: path.parent.name)
-def test_all_that_is_proved_has_a_second_opinion_in_the_full_tier(path):
+@pytest.mark.parametrize("manifest", manifests().values(), ids=manifests())
+def test_all_that_is_proved_has_a_second_opinion_in_the_full_tier(manifest):
     """Each full-tier proof has it, and each fast proof has a full-tier entry of the same protocol."""
-    entries = [entry for entry in load(path).proof if not entry.only_failing]
+    entries = [entry for entry in manifest.proof if not entry.only_failing]
     asked = {entry.protocol for entry in entries if entry.tier is Tier.FULL and entry.second_opinion}
     assert {entry.protocol for entry in entries} == asked
     assert all(entry.second_opinion for entry in entries if entry.tier is Tier.FULL)
@@ -184,8 +184,7 @@ def test_a_proof_of_nothing_is_refused(tmp_path):
         load(file)
 
 
-@pytest.mark.parametrize("path", manifest_files(), ids=lambda path: path.parent.name)
-def test_every_protocol_has_one_in_the_fast_tier(path):
-    manifest = load(path)
+@pytest.mark.parametrize("manifest", manifests().values(), ids=manifests())
+def test_every_protocol_has_one_in_the_fast_tier(manifest):
     quick = [entry for entry in manifest.proof if entry.tier is Tier.FAST and entry.fails]
     assert quick or not manifest.proof

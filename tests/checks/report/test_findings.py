@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tests.checks.cli.test_mistakes import WHOLE, folder_with
 from tests.checks.gate.toy import trace
+from tests.manifests import manifests
 from tidemark.checks.cli import app as cli
 from tidemark.checks.inputs.manifests import loaded
 from tidemark.checks.mutation.implementation.fate import BY, FATE, REVIEWED
@@ -31,7 +32,7 @@ from tidemark.checks.verdicts.verdict import (
     refuted,
 )
 from tidemark.models.findings import Evidence, Finding
-from tidemark.models.manifest import Manifest, load, manifest_files
+from tidemark.models.manifest import Manifest
 
 DOCUMENT = Path(__file__).parents[3] / "FINDINGS.md"
 
@@ -310,18 +311,13 @@ def test_no_trial_no_table():
     assert slips([]) == []
 
 
-@pytest.fixture(scope="module")
-def loaded_manifests():
-    return [load(path) for path in manifest_files()]
+def test_the_table_has_a_row_for_each_entry():
+    rows = [line for line in places_text([*manifests().values()]).splitlines() if line.startswith("| ")]
+    assert len(rows) == 2 + len(places([*manifests().values()]))
 
 
-def test_the_table_has_a_row_for_each_entry(loaded_manifests):
-    rows = [line for line in places_text(loaded_manifests).splitlines() if line.startswith("| ")]
-    assert len(rows) == 2 + len(places(loaded_manifests))
-
-
-def test_no_mutant_is_counted_twice(loaded_manifests):
-    found = places(loaded_manifests)
+def test_no_mutant_is_counted_twice():
+    found = places([*manifests().values()])
     assert len(found) > 20
     for place in found:
         assert 0 <= place.not_seen <= 0.02 * (place.made - place.equivalent), place
@@ -329,10 +325,10 @@ def test_no_mutant_is_counted_twice(loaded_manifests):
         assert 0.9 <= place.share <= 1.0, place
 
 
-def test_a_file_is_tried_once_or_told_to_be_left_out(loaded_manifests):
-    tried = [file for place in places(loaded_manifests) for file in place.files]
+def test_a_file_is_tried_once_or_told_to_be_left_out():
+    tried = [file for place in places([*manifests().values()]) for file in place.files]
     assert len(tried) == len(set(tried))
-    rest = left_out(loaded_manifests)
+    rest = left_out([*manifests().values()])
     assert rest.keys().isdisjoint(tried)
     assert "proxy/ids.py" in tried
     assert all(number > 0 for number in rest.values())

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from tests.checks.evidence.parts import fetched, sound, ts
 from tests.checks.spark.driving import driver
 from tests.checks.spark.opponents import SIX_MANAGERS, native_summary
-from tests.processes import ends
+from tests.processes import ends, finished
 from tidemark.checks.evidence.table.plain import order
 from tidemark.checks.evidence.table.schema import SCHEMA
 from tidemark.checks.spark.java import find_java, private_home
@@ -80,16 +79,13 @@ def test_evidence_is_judged_under_spark_submit_as_in_one_process(standalone, tmp
     home, java = Path(pyspark.__file__).parent, private_home(find_java(), folder=tmp_path / "java")
     command = [str(home / "bin" / "spark-submit"), "--master", master, "--conf", "spark.executor.memory=512m"]
     for where in ("driver", "executor"):  # what Java computes here is not worth its second compiler
-        command += ["--conf", f"spark.{where}.extraJavaOptions=-XX:TieredStopAtLevel=1"]
+        command += ["--conf", f"spark.{where}.extraJavaOptions=-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
     command += ["--py-files", str(code_zip(folder=tmp_path)), "main.py"]
     on_spark, plain = ["--spark", "--build", "spark"], ["--plain", "--build", "plain"]
     environment = os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java)}
     environment |= {"PYSPARK_PYTHON": sys.executable, "SPARK_LOCAL_IP": "127.0.0.1"}
     for start, rest in ((command, on_spark), ([sys.executable, "-m", "tidemark.checks"], plain)):
-        done = subprocess.run(
-            [*start, "evidence", "run", *rest], cwd=tmp_path, env=environment, capture_output=True, text=True,
-            timeout=500, check=False,
-        )  # fmt: skip
+        done = finished([*start, "evidence", "run", *rest], tmp_path, environment, seconds=500)
         assert done.returncode == 1, done.stdout + done.stderr
         assert "timetick.watermark_promise is refuted" in done.stdout
     judged = [verdicts(tmp_path / name / "verdicts.json") for name in ("spark", "plain")]

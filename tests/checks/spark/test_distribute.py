@@ -7,6 +7,7 @@ import dataclasses
 import pytest
 
 from tests.checks.spark.opponents import GRID, LAMPS, TWO_PHASE, distributed, make, native_summary, summary
+from tests.manifests import manifests
 from tidemark.checks.explore.replay import parse_token, replay
 from tidemark.checks.spark.judge import JUDGE, distribute
 from tidemark.checks.spark.search.breadth_first import TOGETHER, RoundLimits, Search
@@ -15,7 +16,6 @@ from tidemark.checks.spark.states.level_log import CorruptFileError
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Aspect, Outcome
-from tidemark.models.manifest import load, manifest_files
 
 pytestmark = pytest.mark.spark
 
@@ -185,7 +185,7 @@ def test_an_instance_that_is_too_wide_is_bad_input(spark, tmp_path):
 
 
 def test_the_judge_keeps_the_rounds_of_a_stopped_search_until_it_is_done(spark, tmp_path):
-    manifest = next(found for found in map(load, manifest_files()) if found.name == "flush")
+    manifest = manifests()["flush"]
     entry = next(entry for entry in manifest.instance if entry.name == "tiny")
     shown = []
 

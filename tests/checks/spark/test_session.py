@@ -261,9 +261,7 @@ def test_one_reachable_address_of_several_is_enough() -> None:
 
 def run(program: str, *, folder: Path, **environ: str) -> subprocess.CompletedProcess[str]:
     """Run a program in a fresh process, because a process has one session only."""
-    return finished(
-        [sys.executable, "-c", program], cwd=folder, env=os.environ | {"PYTHONPATH": str(ROOT)} | environ
-    )
+    return finished([sys.executable, "-c", program], folder, os.environ | {"PYTHONPATH": str(ROOT)} | environ)
 
 
 REPORT_ERROR = """
@@ -332,11 +330,11 @@ def test_under_spark_submit_master_and_code_are_those_of_the_command(tmp_path: P
     home = Path(pyspark.__file__).parent
     code = code_zip(folder=tmp_path)
     java = private_home(find_java(), folder=tmp_path / "java")
-    answer = finished(
-        [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code), "main.py"],
-        cwd=tmp_path,
-        env=os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java), "PYSPARK_PYTHON": sys.executable},
-    )
+    command = [str(home / "bin" / "spark-submit"), "--master", "local[1]", "--py-files", str(code)]
+    command += ["--driver-java-options", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"]
+    environment = os.environ | {"SPARK_HOME": str(home), "JAVA_HOME": str(java)}
+    environment |= {"PYSPARK_PYTHON": sys.executable}
+    answer = finished([*command, "main.py"], cwd=tmp_path, env=environment)
     lines = [line for line in answer.stdout.splitlines() if line.startswith("found ")]
     assert lines, answer.stdout + answer.stderr
     _, master, place = lines[0].split()

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
+from tests.manifests import manifests
 from tests.protocols.strength import Tank
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.strength.judge import JUDGE, LemmaTrials, LivenessTrials, Trials
@@ -12,7 +13,7 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import Verdict
-from tidemark.models.manifest import ManifestError, load, manifest_files, parse
+from tidemark.models.manifest import ManifestError, parse
 
 CLAIM = "tank.within"
 
@@ -110,8 +111,7 @@ def test_unknown_names() -> None:
 
 
 def test_every_protocol_is_looked_at_whole_and_sees_an_idle_part_refuted() -> None:
-    for path in manifest_files():
-        content = load(path)
+    for path, content in manifests().items():
         looked_at = [entry for entry in content.strength if entry.parts == "claims"]
         own = [entry for entry in looked_at if entry.expect.every.value == "holds"]
         assert [entry.claims for entry in own] == [()], f"{path}: add one [strength.NAME] entry"
@@ -196,8 +196,7 @@ def test_a_judge_that_sees_everything_takes_what_is_idle(
 
 
 def test_every_protocol_with_such_claims_is_looked_at() -> None:
-    for path in manifest_files():
-        content = load(path)
+    for path, content in manifests().items():
         own = {entry.parts for entry in content.strength if entry.expect.every.value == "holds"}
         kinds = set(content.kinds.values())
         wanted = {"liveness": "leads_to", "lemmas": "lemma"}

@@ -5,10 +5,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import entry_of
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.models.exports.promela import flags, to_promela
 from tidemark.models.instance import BadInstance, Instance
-from tidemark.models.manifest import instance_of, load
+from tidemark.models.manifest import instance_of
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
@@ -29,9 +30,7 @@ def test_a_small_model_reads_like_its_protocol():
 
 
 def test_variants_of_one_protocol_differ():
-    manifest = load(Path("models/protocols/flush/manifest.toml"))
-    entries = {entry.name: entry for entry in manifest.instance}
-    texts = {to_promela(instance_of(entries[name])) for name in ("live", "seed-not-strict-live")}
+    texts = {to_promela(instance_of(entry_of(name))) for name in ("live", "seed-not-strict-live")}
     assert len(texts) == 2
     assert all("active proctype run_" in text for text in texts)
 
@@ -49,9 +48,7 @@ def test_statements_stand_on_one_line():
 def test_names_that_promela_or_c_reserve_are_changed():
     text = to_promela(GALLERY["lost-lock"])
     assert "byte place[2]" in text
-    manifest = load(Path("models/protocols/flush/manifest.toml"))
-    tiny = next(instance_of(entry) for entry in manifest.instance if entry.name == "tiny")
-    assert "bool signal_ = false;" in to_promela(tiny)
+    assert "bool signal_ = false;" in to_promela(instance_of(entry_of("tiny")))
 
 
 def test_a_step_beyond_the_bounds_changes_nothing():

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import entry_of, manifests
 from tests.models.exports.instances import EVERY, GALLERY
 from tidemark.models.exports.text.names import short_name
 from tidemark.models.exports.tla import to_tla
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
-from tidemark.models.manifest import instance_of, load, manifest_files
+from tidemark.models.manifest import instance_of
 
 
 @pytest.mark.parametrize("name", sorted(EVERY))
@@ -75,9 +76,7 @@ def test_steps_beyond_the_bounds_are_marked_and_cut():
 
 
 def test_fairness_that_a_property_does_not_assume_is_left_out():
-    manifest = load(Path("models/protocols/flush/manifest.toml"))
-    tiny = next(instance_of(entry) for entry in manifest.instance if entry.name == "tiny")
-    text = to_tla(tiny).text
+    text = to_tla(instance_of(entry_of("tiny"))).text
     own = text[text.index("Fairness_of_flush_completes ==") : text.index("\nflush_completes ==")]
     assert "WF_vars(send_by_signal)" in own
     assert "send_by_ticker" not in own
@@ -87,7 +86,7 @@ def test_fairness_that_a_property_does_not_assume_is_left_out():
 
 def test_every_protocol_of_the_manifests_is_written():
     entries = {
-        entry.protocol: entry for path in manifest_files() for entry in load(path).instance if entry.bounds
+        entry.protocol: entry for one in manifests().values() for entry in one.instance if entry.bounds
     }
     assert len(entries) > 5
     for entry in entries.values():

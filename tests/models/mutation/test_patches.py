@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.impl.client.session import Session
-from tidemark.models.manifest import load, manifest_files
 from tidemark.models.mutation import patches as module
 from tidemark.models.mutation.declared import mutants_of
 from tidemark.models.mutation.patches import Edit, Host, Patch, PatchError, patched, patches, put_in, restore
@@ -126,7 +126,7 @@ def test_an_entry_is_made_of_each_patch() -> None:
 def test_every_patch_of_the_repository_fits() -> None:
     """Each changes what is there; a mutant is tried on the program that its entry names."""
     tried = 0
-    for manifest in map(load, manifest_files()):
+    for manifest in manifests().values():
         programs = {one.name: one.program for one in manifest.interleave}
         asked = {entry.ref: programs.get(entry.instance) for entry in manifest.mutant}
         asked |= {entry.adapter: None for entry in manifest.conform if entry.adapter is not None}

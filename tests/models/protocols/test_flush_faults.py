@@ -90,15 +90,8 @@ def search(target: str, scenario: dict[str, Any]) -> Exploration:
 def test_a_bug_that_shows_with_a_fault_only(faults, module, bug, scenario, claim):
     calm = search(f"{module}{bug}", scenario)
     assert (calm.status, calm.violations) == (Status.EXHAUSTED, {})
-
     stormy = search(f"{module}{bug}", {**scenario, **faults})
     assert {violation.claim for violation in stormy.violations} == {claim}
-
-    sound = search(FLUSH, {**scenario, **faults})
-    assert (sound.status, sound.violations) == (Status.EXHAUSTED, {})
-    happened = {f"fault.{kind}" for kind in faults} & sound.covered
-    moved = {"unassign", "assign"} & sound.covered
-    assert happened or moved
 
 
 def test_a_copy_of_its_question_does_not_fence_a_recovered_node():
@@ -137,7 +130,7 @@ def walks(program: ProgramRef) -> list[tuple[str, ...]]:
     from tidemark.checks.interleave.executions.run import run_once
     from tidemark.models.simulation import Interner
 
-    walk = RandomWalk(seed=5, executions=200)
+    walk = RandomWalk(seed=5, executions=50)
     found = []
     while walk.new_execution():
         run = run_once(program.load(), walk, interner=Interner(), steps=200)

@@ -1,11 +1,13 @@
 """Whatever the repository says about where something comes from can be looked up in docs/sources.md."""
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.models.findings import finding_files, load_findings
 from tidemark.models.manifest import (
     ConformEntry,
@@ -13,14 +15,12 @@ from tidemark.models.manifest import (
     InterleaveEntry,
     Manifest,
     ProofEntry,
-    load,
-    manifest_files,
 )
 from tidemark.models.rooms import ROOT, files
 from tidemark.models.sources import PAGE, SourceError, labels_in, repository_catalogue
 from tidemark.spec.language.protocol import resolve
 
-MANIFESTS = [load(path) for path in manifest_files()]
+MANIFESTS = manifests().values()
 TEXTS = frozenset({".py", ".toml", ".md"})
 
 
@@ -92,12 +92,19 @@ def test_a_source_that_is_misspelt_is_found() -> None:
     assert wrong.startswith("there: 'hazard 222' names hazard 222")
 
 
-def pages() -> Iterator[tuple[str, str]]:
-    """Every line of code, manifests and documents, but those of the page itself."""
+LABELLED = re.compile(r"\d|(?i:property)")
+
+
+@cache
+def pages() -> list[tuple[str, str]]:
+    """Every line of code, manifests and documents that may have a label, but those of the page itself."""
     documents = sorted({*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")} - {ROOT / PAGE})
-    for path in (*files(suffixes=TEXTS), *documents):
-        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
-            yield f"{path.relative_to(ROOT)}:{number}", line
+    return [
+        (f"{path.relative_to(ROOT)}:{number}", line)
+        for path in (*files(suffixes=TEXTS), *documents)
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if LABELLED.search(line)
+    ]
 
 
 def test_every_label_in_a_text_is_known() -> None:

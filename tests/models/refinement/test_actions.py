@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from tidemark.models.manifest import ManifestError, load, manifest_files
+from tests.manifests import manifests
+from tidemark.models.manifest import ManifestError
 from tidemark.models.refinement.actions import action_table, load_actions, tables
 from tidemark.models.refinement.program import REFINEMENT
 from tidemark.models.rooms import PROTOCOLS as PROTOCOL_ROOMS
 from tidemark.models.rooms import ROOT
 from tidemark.spec.language.protocol import resolve
 
-MANIFESTS = {path.parent.name: load(path) for path in manifest_files()}
 PROTOCOLS = {
     name: one.protocol
-    for name, one in MANIFESTS.items()
+    for name, one in manifests().items()
     if one.conform or any(REFINEMENT in entry.claims for entry in one.interleave)
 }
 """The protocols that an implementation is held against, step by step."""

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from tests.manifests import entry_of
 from tidemark.checks.interleave import Options, explore_randomly
 from tidemark.checks.interleave.judge import program_of
 from tidemark.models.interpreted.interpreter import Step
-from tidemark.models.manifest import ManifestError, load, manifest_files
+from tidemark.models.manifest import ManifestError
 from tidemark.models.refinement.actions import action_table, load_actions
 from tidemark.models.refinement.events import EventRow, EventTable
 from tidemark.models.simulation import Event, ProgramRef
@@ -172,8 +173,7 @@ def test_a_step_of_an_event_without_a_row_may_only_stutter():
 
 def test_a_program_without_a_table_is_held_against_none_also_after_one_that_has_it():
     """Both share what is known of the specification, whichever runs first in a process."""
-    entries = {e.name: e for m in map(load, manifest_files()) if m.name == "tso" for e in m.interleave}
-    first, second = (program_of(entries[name]) for name in ("tso-impl-takeover", "tso-over-etcd"))
+    first, second = (program_of(entry_of(name)) for name in ("tso-impl-takeover", "tso-over-etcd"))
     programs = [ref.load()() for ref in (first, second)]
     assert programs[0].abstraction is programs[1].abstraction  # type: ignore[attr-defined]
     assert [program.table for program in programs] == ["tso", None]  # type: ignore[attr-defined]

@@ -6,22 +6,19 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tests.checks.spark.cluster_driver import SETTINGS
+from tests.manifests import entry_of, manifests
 from tidemark.checks.mutation.implementation import command
 from tidemark.checks.mutation.implementation.command import Chosen
 from tidemark.checks.mutation.implementation.fate import Trial
 from tidemark.checks.mutation.implementation.judge import Plan
 from tidemark.checks.spark.session import SparkOptions, spark_session, stop_session
-from tidemark.models.manifest import load
-from tidemark.models.rooms import ROOT
 
 HOST = "tso-impl-takeover"
 
 
 def tried(names: Sequence[str], *, master: str | None, build: Path) -> list[Trial]:
     """Trials of mutants of the oracle, each with one host, here or on Spark."""
-    manifest = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
-    entry = next(one for one in manifest.implementation if one.name == "tso-impl-places-sample")
-    plan = Plan.of(entry, manifest)
+    plan = Plan.of(entry_of("tso-impl-places-sample"), manifests()["tso"])
     hosts = tuple(host for host in plan.hosts if host.name == HOST)
     options = Chosen(entry="", only="", listed=False, last=False, build=build, jobs=2, master=master)
     return list(command._trials(plan, [(name, hosts) for name in names], {}, options))

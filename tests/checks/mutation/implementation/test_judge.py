@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import entry_of, manifests
 from tests.models.mutation.source import spinning
 from tidemark.checks.interleave.result import Exploration, Found
 from tidemark.checks.mutation.implementation import hosts
@@ -23,7 +24,7 @@ from tidemark.checks.mutation.implementation.trial import Target, Watch, _fate_o
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.reuse import Reuse
 from tidemark.checks.verdicts.verdict import Aspect, Outcome, Subject
-from tidemark.models.manifest import InterleaveEntry, load
+from tidemark.models.manifest import InterleaveEntry
 from tidemark.models.rooms import ROOT
 from tidemark.models.simulation import Violation
 
@@ -45,16 +46,13 @@ class CountingFarm:
 
 @pytest.fixture(scope="module")
 def plan() -> Plan:
-    manifest = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
-    entry = next(one for one in manifest.implementation if one.name == "tso-impl-places-sample")
-    whole = Plan.of(entry, manifest)
+    whole = Plan.of(entry_of("tso-impl-places-sample"), manifests()["tso"])
     return replace(whole, mutants=whole.mutants[:4])
 
 
 def run(plan: Plan, build: Path, farm: CountingFarm, *, read: bool = True) -> list[str]:
-    manifest = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
     reuse = Reuse(folder=build, code="", files=frozenset(), begun=0.0, read=read)
-    context = Context(manifest=manifest, build=build, reuse=reuse)
+    context = Context(manifest=manifests()["tso"], build=build, reuse=reuse)
     found = tried(plan, context, None, farm=farm, journal=Journal(build, plan.whole.name))  # type: ignore[arg-type]
     return [trial.id for trial in found]
 

@@ -1,13 +1,13 @@
 """Mutants as tasks of a Spark session: the fates are those of one machine."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.checks.mutation.implementation.cluster_driver import HOST, tried
+from tests.processes import finished
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
 from tidemark.checks.mutation.implementation.trial import DYING, UNCHANGED
 from tidemark.models.rooms import ROOT
@@ -40,9 +40,7 @@ def test_fates_on_spark_are_those_of_one_machine(spark, tmp_path: Path):
 def test_executors_of_a_cluster_try_mutants(standalone, tmp_path: Path):
     master, _ = standalone
     command = [sys.executable, "-m", f"{__package__}.cluster_driver", master, str(tmp_path)]
-    done = subprocess.run(
-        [*command, MUTANTS[1], UNCHANGED, DYING], cwd=ROOT, capture_output=True, text=True, check=False
-    )
+    done = finished([*command, MUTANTS[1], UNCHANGED, DYING], cwd=ROOT)
     assert done.returncode == 0, done.stderr
     found = {name: (Fate(fate), host) for name, (fate, host, _) in json.loads(done.stdout).items()}
     assert found == {

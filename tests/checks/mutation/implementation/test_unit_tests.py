@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.manifests import manifests
 from tidemark.checks.mutation.implementation.command import measured_text, table_text
 from tidemark.checks.mutation.implementation.farm import Farm
 from tidemark.checks.mutation.implementation.fate import Fate, Trial
@@ -16,10 +17,9 @@ from tidemark.checks.mutation.implementation.unit_tests import NoTestRunError, U
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import silent
-from tidemark.models.manifest import ImplementationMutants, load
+from tidemark.models.manifest import ImplementationMutants
 from tidemark.models.mutation.patches import Patch
 from tidemark.models.mutation.source.mutants import mutant_of
-from tidemark.models.rooms import ROOT
 
 PACKAGE = "tidemark.impl"
 FILE = "proxy/statistics.py"
@@ -43,7 +43,7 @@ SLIP = Patch(
     says="The least timestamp leaves the heap though its task is unfinished.",
 )
 SLIPS = (SLIP,)
-TSO = load(ROOT / "models" / "protocols" / "tso" / "manifest.toml")
+TSO = manifests()["tso"]
 HERE = f"{__name__}:SLIPS"
 
 
