@@ -13,7 +13,6 @@ from rich.text import Text
 from tidemark.checks.cache.kept import FOLDER
 from tidemark.checks.cli.options import Build, ManifestOption, settings_of
 from tidemark.checks.cli.run import kept_of
-from tidemark.checks.cli.tools import last_run
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import loaded
@@ -266,22 +265,6 @@ def sources(*, manifest: ManifestOption = None) -> int:
 
     sys.stdout.write(sources_text(loaded(manifest or (SUITE,))))
     return ExitCode.AS_EXPECTED.value
-
-
-@group.command()
-def figures(
-    protocols: Annotated[list[str], typer.Argument(help="Names of manifests, for example reads stream.")],
-    *,
-    build: Build = BUILD,
-    manifest: ManifestOption = None,
-) -> int:
-    """Print what the last run measured of these protocols, and its verdicts on their hazards and bugs."""
-    from tidemark.checks.report.figures import figures_text, of_protocols
-
-    names, known = list(dict.fromkeys(protocols)), loaded(manifest or ())
-    result = last_run(build)
-    sys.stdout.write(figures_text(result, known, names))
-    return of_protocols(result, known, names).exit_code.value
 
 
 @group.command(hidden=_WITHOUT_SUITE)

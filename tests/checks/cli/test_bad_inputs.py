@@ -63,7 +63,7 @@ IN_A_COMMAND = [
     (["verify", "MANIFEST", "--only", " "], BAD, "an argument is empty"),
     (["verify", "MANIFEST", "--only", "tiny", "--only", "zzz"], BAD, "no check matches 'zzz'"),
     (["verify", "MANIFEST", "--seed", "1", "--seed=2"], BAD, "--seed is given 2 times"),
-    (["show", "figures", "doors", "--build", "a", "--build", "b"], BAD, "--build is given 2 times"),
+    (["show", "findings", "doors", "--build", "a", "--build", "b"], BAD, "--build is given 2 times"),
     (["verify", "MANIFEST", "--tier", "medium"], BAD, "medium"),
     (["verify", "MANIFEST", "--seed", "abc"], BAD, "abc"),
     (["verify", "MANIFEST", "--jobs", "0"], BAD, "--jobs"),

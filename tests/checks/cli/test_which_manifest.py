@@ -35,7 +35,6 @@ VALUES = {
     "name": "small",
     "over": "Door=1..2",
     "protocol": "any-size",
-    "protocols": "doors",
     "states": "100",
     "base": "tests.protocols.lights:Lights",
     "variant": "tests.protocols.lights:Lights",
@@ -85,7 +84,7 @@ def files(folder: Path) -> set[str]:
 
 
 def test_there_are_commands_of_both_kinds():
-    assert {"verify", "watch", "pin", "prove", "step", "spark distribute", "mutants", "show figures"} <= {
+    assert {"verify", "watch", "pin", "prove", "step", "spark distribute", "mutants", "show torn"} <= {
         *JUDGING
     }
     assert {"doctor", "init", "observe", "show codes", "spark package", *OF_THE_SUITE} <= {*OTHERS}
