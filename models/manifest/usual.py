@@ -36,7 +36,7 @@ ABOUT = {
     "argument": "Self-test: nothing follows without guarantees, and an entry in which nothing breaks shows "
     "no need.",
     "torn": "Each action in two steps: no claim falls, or something keeps it one step.",
-    "unkept": "Self-test: nothing is said to keep an action that must be one step.",
+    "unkept": "Self-test: an action that must be one step has no reason; or, where none must, one has a reason.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
 LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
@@ -261,6 +261,6 @@ def _torn(table: Mapping[str, Any], name: str, protocol: str, file: str) -> Iter
     ends = table.get("ends", [one for one in names if one == "crash"])
     made = {"name": f"{name}-torn", "about": ABOUT["torn"], "ends": ends}
     yield {**made, "claims": [f"torn.{one}" for one in names], "torn": kept}
-    if kept:
-        told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
-        yield {**made, **told, "torn": {}, "claims": [f"torn.{min(kept)}"]}
+    told = {"name": f"{name}-torn-refuted", "about": ABOUT["unkept"], "expect": {"every": "refuted"}}
+    wrong = {} if kept else {names[0]: "nothing"}
+    yield {**made, **told, "torn": wrong, "claims": [f"torn.{min(kept, default=names[0])}"]}

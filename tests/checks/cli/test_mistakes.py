@@ -334,7 +334,7 @@ def test_what_a_command_started_ends_with_it(tmp_path):
     """A Java runtime that is just being started, for example: its own parent is gone before it knows it."""
     program = (
         "import subprocess, sys, time\nfrom tidemark.checks import __main__ as entry\n"
-        "import tidemark.checks.cli.app as app\n"
+        "import tidemark.checks.cli.commands as app\n"
         "def command():\n    subprocess.Popen(['sleep', '600'])\n"
         "    print('started', flush=True)\n    time.sleep(600)\n"
         "app.application.command(name='sleep')(command)\nsys.argv = ['tidemark', 'sleep']\nentry.main()\n"
@@ -357,7 +357,7 @@ def test_a_library_that_turns_an_interrupt_into_something_else():
     """As a compiled module does that is interrupted while it is loaded."""
     program = (
         "import os, signal, sys\nfrom tidemark.checks import __main__ as entry\n"
-        "import tidemark.checks.cli.app as app\n"
+        "import tidemark.checks.cli.commands as app\n"
         "def command():\n    try:\n        os.kill(os.getpid(), signal.SIGTERM)\n"
         "    except KeyboardInterrupt:\n        raise ImportError('failed to import') from None\n"
         "app.application.command(name='load')(command)\nsys.argv = ['tidemark', 'load']\nentry.main()\n"
@@ -424,7 +424,7 @@ def command():
 def test_an_interrupt_is_neither_lost_nor_told_twice(moment):
     program = (
         "import atexit, os, signal, sys, time\nfrom tidemark.checks import __main__ as entry\n"
-        f"import tidemark.checks.cli.app as app\n{STOPS[moment]}"
+        f"import tidemark.checks.cli.commands as app\n{STOPS[moment]}"
         "app.application.command(name='wait')(command)\nsys.argv = ['tidemark', 'wait']\nentry.main()\n"
     )
     done = finished([sys.executable, "-c", program], seconds=60)

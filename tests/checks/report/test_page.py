@@ -76,7 +76,7 @@ def test_a_claim_leads_to_its_line_and_shows_its_text(tmp_path):
     path, _, line = link.partition("#L")
     file = (tmp_path / "report" / path).resolve()
     assert file == ROOT / "tests" / "protocols" / "small.py"
-    assert file.read_text(encoding="utf-8").splitlines()[int(line)].strip() == "def one_holder(s):"
+    assert file.read_text(encoding="utf-8").splitlines()[int(line)].strip() == "def one_holder(s) -> Bool:"
     assert "return forall(s.Server, s.Server, lambda a, b:" in text
 
 

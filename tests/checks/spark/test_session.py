@@ -435,17 +435,19 @@ def test_a_machine_without_java_uses_the_bundled_one_quietly_and_leaves_nothing_
 
 
 GONE = """
-import os, signal
+import os, psutil, signal, time
 from pathlib import Path
 from pyspark import SparkContext
 from tidemark.checks.spark.session import active_session, spark_session, stop_session
 if __name__ == "__main__":
     spark_session(master="local[1]", build=Path("build"))
     java = SparkContext._gateway.proc
-    java.kill()
-    java.wait()
+    os.kill(java.pid, signal.SIGKILL)
+    while psutil.Process(java.pid).status() != psutil.STATUS_ZOMBIE:
+        time.sleep(0.01)
     assert active_session() is None
     assert SparkContext._active_spark_context is SparkContext._gateway is None
+    assert java.returncode is not None
     stop_session()
     print("nothing runs")
 """
