@@ -36,7 +36,7 @@ ABOUT = {
     "argument": "Self-test: nothing follows without guarantees, and an entry in which nothing breaks shows "
     "no need.",
     "torn": "Each action in two steps: no claim falls, or something keeps it one step.",
-    "unkept": "Self-test: an action that must be one step has no reason; or, where none must, one has a reason.",
+    "unkept": "Self-test: an action that must be one step has no reason; where none must, one has.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
 LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
