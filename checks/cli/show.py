@@ -190,14 +190,15 @@ def findings(
 
 
 def _titles() -> None:
-    """The results by protocol, as a terminal shows them."""
+    """The results by protocol, as a terminal shows them, page by page."""
     console = wide_console()
-    for path in finding_files():
-        content = load_findings(path)
-        console.print(f"\n{content.manifest}", style="bold")
-        for one in content.finding:
-            console.print(Padding(Text.assemble((one.id, "cyan"), "  ", one.title), (0, 0, 0, 2)))
-    console.print(f"\n{_ONE_OF_THEM}", markup=False)
+    with console.pager():
+        for path in finding_files():
+            content = load_findings(path)
+            console.print(f"\n{content.manifest}", style="bold")
+            for one in content.finding:
+                console.print(Padding(Text.assemble((one.id, "cyan"), "  ", one.title), (0, 0, 0, 2)))
+        console.print(f"\n{_ONE_OF_THEM}", markup=False)
 
 
 def _finding(only: str, settings: Settings) -> None:
