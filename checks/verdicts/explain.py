@@ -91,9 +91,8 @@ def explain(error: Exception | SystemExit) -> Explained:
 
 def _takes_a_name() -> str:
     """A file of the user's folder that was loaded under the name of a module that Tidemark needs."""
-    ours = {"z3", *(name.replace("-", "_") for names in extras().values() for name in names)}
-    ours |= sys.stdlib_module_names
-    for name in sorted(ours & sys.modules.keys()):
+    ours = {name.replace("-", "_") for names in extras().values() for name in names} | {"z3"}
+    for name in sorted((ours | sys.stdlib_module_names) & sys.modules.keys()):
         file = Path(getattr(sys.modules[name], "__file__", None) or "/")
         if file.parent == Path.cwd():
             return str(file)

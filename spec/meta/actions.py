@@ -196,7 +196,12 @@ class MetaActions(Protocol, name="meta"):
     def fail(s, r: Request, f: Fetch) -> None:
         """The question fails, or its asker is cancelled: that request fails, the others begin again."""
         require(s.waits[r, f] & (s.flight[f] != "idle"))
-        s.stage = each(s.Request, lambda q: ite(q == r, "failed", ite(s.waits[q, f], "begun", s.stage[q])))
+
+        def stage(q: MetaActions.Request) -> MetaActions.Stage:
+            others: MetaActions.Stage = ite(s.waits[q, f], "begun", s.stage[q])
+            return ite(q == r, "failed", others)
+
+        s.stage = each(s.Request, stage)
         s.waits = each(s.Request, s.Fetch, lambda q, g: s.waits[q, g] & (g != f))
         s.flight[f] = "idle"
         s.shared[f] = False

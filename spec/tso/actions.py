@@ -237,9 +237,8 @@ class TsoActions(Protocol, name="tso"):
         ahead = s.is_ahead(server, s.update_now[server, updater])
         moves = ahead | s.is_half_full(server)
         following = ite(ahead, s.update_now[server, updater], s.current[server] + s.millisecond)
-        s.stage[server, updater] = ite(
-            moves, ite(s.needs_save(server, following), "saving", "publishing"), "idle"
-        )
+        goes_on: TsoActions.Stage = ite(s.needs_save(server, following), "saving", "publishing")
+        s.stage[server, updater] = ite(moves, goes_on, "idle")
         s.update_next[server, updater] = ite(moves, following, 0)
         s.update_now[server, updater] = 0
 
