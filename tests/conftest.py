@@ -24,10 +24,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))
 
 @pytest.hookimpl(tryfirst=True, optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Two processes more than cores: many tests wait for what they have started, Spark above all."""
+    """One process more than cores: some tests wait for processes that they have started."""
     from tidemark.models.cores import cores
 
-    return cores() + 2
+    return cores() + 1
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)

@@ -248,7 +248,7 @@ def active_session() -> SparkSession | None:
         java = getattr(SparkContext._gateway, "proc", None)  # noqa: SLF001
         if java is not None:
             java.kill()
-            java.wait()
+            java.communicate()
         # Else a new session would be told that this one runs.
         SparkContext._active_spark_context = SparkContext._gateway = SparkContext._jvm = None  # noqa: SLF001
         SparkSession._instantiatedSession = None  # noqa: SLF001
