@@ -148,12 +148,12 @@ def hosts(manifest: Manifest) -> list[InstanceEntry]:
         entry
         for entry in manifest.instance
         if entry.protocol == manifest.protocol
-        and SearchEngine.EXPLORE in entry.engines
         and entry.tier is Tier.FAST
         and entry.expect == Expectation(every=Expected.HOLDS)
         and {*safety} <= {*manifest.claims_of(entry, SAFETY)}
         and not entry.constants.keys() & options.keys()
     ]
+    known = [entry for entry in known if SearchEngine.EXPLORE in entry.engines] or known
     known.sort(key=lambda entry: entry.counts.get("distinct", 0))
     return [entry for at, entry in enumerate(known) if not at or entry.counts.get("distinct", 0) <= LARGEST]
 

@@ -93,7 +93,7 @@ def _takes_a_name() -> str:
     """A file of the user's folder that was loaded under the name of a module that Tidemark needs."""
     ours = {name.replace("-", "_") for names in extras().values() for name in names} | {"z3"}
     for name in sorted((ours | sys.stdlib_module_names) & sys.modules.keys()):
-        file = Path(getattr(sys.modules[name], "__file__", None) or "/")
+        file = Path(getattr(sys.modules[name], "__file__", None) or "")
         if file.parent == Path.cwd():
             return str(file)
     return ""

@@ -184,11 +184,11 @@ def test_a_package_of_the_author() -> None:
 
 
 def test_a_file_that_takes_the_name_of_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
     foreign = ModuleType("z3")
+    foreign.__file__ = str(tmp_path / "z3.py")
+    monkeypatch.setitem(sys.modules, "z3", foreign)
     error = AttributeError("module 'z3' has no attribute 'Context'")
-    for place, code in ((tmp_path, ExitCode.BAD_INPUT), (tmp_path / "x", ExitCode.INTERNAL_ERROR)):
-        foreign.__file__ = str(place / "z3.py")
-        monkeypatch.setitem(sys.modules, "z3", foreign)
+    for here, code in ((tmp_path, ExitCode.BAD_INPUT), (Path("/"), ExitCode.INTERNAL_ERROR)):
+        monkeypatch.chdir(here)
         found = explain(error)
-        assert (found.code, f"{place / 'z3.py'} stands in for" in found.message) == (code, place == tmp_path)
+        assert (found.code, f"{foreign.__file__} stands in for" in found.message) == (code, here == tmp_path)
