@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from tidemark.bench.measures import (
+    archives,
     cluster,
     evidence,
     gate,
@@ -40,7 +41,7 @@ MEASURES: tuple[Measure, ...] = tuple(
     module.MEASURE
     for module in (
         search, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark, cluster,
-        mutants, oracle, gate, evidence,
+        mutants, oracle, gate, evidence, archives,
     )
 )  # fmt: skip
 _WIDTH = 150

@@ -17,7 +17,7 @@ import pyarrow as pa
 from tidemark.bench.process import family_bytes, in_fresh_process
 from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
-from tidemark.checks.evidence.command import follow
+from tidemark.checks.evidence.follow import follow
 from tidemark.checks.evidence.histories.judge import judge_history
 from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer

@@ -8,6 +8,7 @@ nothing unless something is wrong.
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -297,6 +298,8 @@ def settings(master: Master, *, folder: Path, options: SparkOptions) -> dict[str
 def _java_options(master: Master, folder: Path) -> list[str]:
     places = {"log4j2.configurationFile": "log4j2.properties", "derby.system.home": "derby"}
     chosen = [f"-D{key}={_quoted(folder / value)}" for key, value in places.items()]
+    # A query that is stopped compares the error of its batch with a regular expression, a call a letter.
+    chosen.append("-Xss16m")
     if master.on_loopback:
         # Java only passes on what Python computes, and its second compiler takes the cores from that.
         chosen.append("-XX:TieredStopAtLevel=1")
@@ -331,10 +334,14 @@ def _start(master: Master, java: Java, *, folder: Path, options: SparkOptions) -
         builder = builder.config(key, value)
     from py4j.protocol import Py4JError
 
+    on_interrupt = signal.getsignal(signal.SIGINT)
     try:
         session = builder.getOrCreate()
     except (PySparkException, PySparkRuntimeError, Py4JError, OSError) as error:
         raise _start_error(master, java, error) from error
+    if threading.current_thread() is threading.main_thread():
+        # Spark's handler calls Java, mostly in the middle of a call of Java, which breaks the connection.
+        signal.signal(signal.SIGINT, on_interrupt)
     if not master.is_local:
         # Without this a cluster that has no worker to give makes the first job wait for ever.
         context = session.sparkContext._jsc.sc()  # noqa: SLF001 - Python has no other way to ask

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import signal
 import time
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -10,10 +11,12 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.checks.evidence import parts
-from tests.checks.evidence.parts import message, sound, ts, write
+from tests.checks.evidence.parts import message, sound, ts, window, write
 from tidemark.checks.cli import app
-from tidemark.checks.evidence.command import Memory, Say, violation
+from tidemark.checks.evidence.command import violation
+from tidemark.checks.evidence.follow import Memory, Say, held_interrupts
 from tidemark.checks.evidence.monitors.base import Answer
+from tidemark.checks.evidence.monitors.run import judge as judge_events
 from tidemark.checks.evidence.table.files import find
 from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.plain import write as write_events
@@ -234,6 +237,39 @@ def test_lines_out_of_order_raise_no_alarm_while_they_come(
         status, said = judge(capsys, log, "--follow", build=tmp_path / name)
         assert status == code, said
         assert said.count("flush.stored_never_goes_back (log-checkpoint): The checkpoint of") == alarms
+
+
+def test_an_interrupt_waits_for_the_end_of_a_call_and_a_second_does_not() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt), held_interrupts() as noted:  # noqa: PT012 - two interrupts
+        signal.raise_signal(signal.SIGINT)
+        assert noted == [signal.SIGINT]
+        signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_what_comes_too_late_is_judged_in_order_at_the_end(tmp_path: Path) -> None:
+    """Two files of one topic, the later one first; the same of a store."""
+    late = [message(90, "tick", ts(9000)), message(91, "insert", ts(8000)), message(92, "tick", ts(9001))]
+    for broken, more in ((0, []), (1, late)):
+        run = sound(tmp_path / str(broken))
+        write(run / "further.ndjson", [*more, message(93, "tick", ts(9500)), window(90, 99_000)])
+        events = gather(find([run])).events
+        (whole,) = {events.table().num_rows}
+        ordered = events.table().sort_by("line")
+        memory, folder = Memory(), tmp_path / f"memory-{broken}.json"
+        for start in range(whole // 8 * 8, -1, -8):
+            memory.feed(ordered.slice(start, 8))
+            assert sum(one.broken for one in memory.answers()) <= broken, "a false alarm while they come"
+            memory.save(folder)
+            memory = Memory.load(folder)
+        assert {"broker-watermark", "broker-ticks", "store-window"} <= memory.apart
+        expected = {one.monitor: (one.broken, one.events) for one in judge_events(events.table())}
+        found = {one.monitor: (one.broken, one.events) for one in memory.answers(events)}
+        assert {name: found[name] for name in memory.apart & expected.keys()} == {
+            name: expected[name] for name in memory.apart & expected.keys()
+        }
+        assert found["broker-watermark"][0] == broken
 
 
 def test_a_bad_file_beside_good_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

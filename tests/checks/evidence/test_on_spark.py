@@ -11,7 +11,8 @@ from rich.console import Console
 
 from tests.checks.evidence import parts
 from tests.checks.evidence.parts import fetched, message, sound, ts, write
-from tidemark.checks.evidence.command import Memory, Options, finish, follow, follow_evidence, read_and_judge
+from tidemark.checks.evidence.command import Options, finish, follow_evidence, read_and_judge
+from tidemark.checks.evidence.follow import Memory, follow
 from tidemark.checks.evidence.judge import history_answers, judge_evidence
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
