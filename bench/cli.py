@@ -29,6 +29,7 @@ from tidemark.bench.measures import (
     spark,
     spin,
     startup,
+    successor,
     tlc,
 )
 from tidemark.bench.report import Result, load, machine, show, write
@@ -40,8 +41,8 @@ from tidemark.models.rooms import ROOT
 MEASURES: tuple[Measure, ...] = tuple(
     module.MEASURE
     for module in (
-        search, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark, cluster,
-        mutants, oracle, gate, evidence, archives,
+        search, successor, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark,
+        cluster, mutants, oracle, gate, evidence, archives,
     )
 )  # fmt: skip
 _WIDTH = 150

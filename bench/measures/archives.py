@@ -234,6 +234,7 @@ def run(plan: Plan) -> Iterator[Row]:
             partial(
                 in_fresh_process,
                 judged,
+                timeout=7200,
                 family=True,
                 path=str(folder),
                 build=str(plan.scratch / f"build-{workers}"),

@@ -27,7 +27,7 @@ from tidemark.checks.evidence.table.schema import SCHEMA
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_LOOK = 0.5
+_LOOK = 1
 """Seconds between two looks whether the user has interrupted."""
 
 Say = Callable[[list[Answer]], None]
