@@ -35,11 +35,13 @@ def chosen_tasks(
     A manifest that agreed with the same text of its specification is not compared again.
     Raises ManifestError, PinError, or the errors of the plan.
     """
-    found = loaded(paths, of=only)
+    everything = judge in (None, "mutate")
+    found = loaded(paths, of=only, mutants=everything)
     tasks = plan(found, tier=tier, only=only, judge=judge)
     whole = not only and judge is None
     needed = {task.manifest.name for task in tasks}
-    kept.know(found)
+    if everything:
+        kept.know(found)
     for manifest in found:
         if whole or manifest.name in needed:
             kept.check_once(manifest)

@@ -128,12 +128,12 @@ def _constant(text: str) -> tuple[str, Any]:
         ) from error
 
 
-def loaded(paths: Sequence[Path] = (), *, of: Sequence[str] = ()) -> list[Manifest]:
+def loaded(paths: Sequence[Path] = (), *, of: Sequence[str] = (), mutants: bool = True) -> list[Manifest]:
     """The given manifests, else those of the project; only those with the entries ``of`` these names, if each
-    name has one. Raises ManifestError; BadInputError if two of the manifests have one name, or an entry of
+    name has one. ``mutants``: see ``load``. Raises ManifestError; BadInputError if two of the manifests have one name, or an entry of
     one name: verdicts and commands say no more than these names.
     """
-    found = [load(path) for path in _written_in(chosen_manifests(paths), of)]
+    found = [load(path, mutants=mutants) for path in _written_in(chosen_manifests(paths), of)]
     seen: dict[tuple[str, str], Manifest] = {}
     for manifest in found:
         entries = (("entry name", entry.name) for entry in manifest.entries())

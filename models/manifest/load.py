@@ -44,10 +44,11 @@ def shown_name(path: Path) -> str:
     return f"{path.parent.name}/{path.name}" if path in manifest_files() else path.name
 
 
-def load(path: Path, *, anew: bool = False) -> Manifest:
+def load(path: Path, *, anew: bool = False, mutants: bool = True) -> Manifest:
     """Read and check one manifest file, with its locks and the files in the folder of its name, which add
     entries. ``anew``: the ids of the properties are those of the protocol as it is now, not those of the
-    lock. Modules beside a manifest that is not the suite's can be imported from now on.
+    lock. ``mutants``: with those that its modules declare, which imports the implementation. Modules beside
+    a manifest that is not the suite's can be imported from now on.
 
     Raises ManifestError if it is missing, not TOML, has an unknown or missing key, or refers to a property or
     entry that it does not declare.
@@ -72,6 +73,8 @@ def load(path: Path, *, anew: bool = False) -> Manifest:
     if "properties" not in data:
         data["properties"] = _properties(data, () if anew else pinned, file=file)
     known = {} if anew else added_by(pinned)
+    if not mutants:
+        data.pop("mutants", None)
     return parse(data, file=file, pinned=pinned, added=known).read_from(
         path.resolve(), never_pinned=not verdicts_file(path).exists(), states_claims=states_claims
     )
