@@ -1,12 +1,9 @@
 """Evidence in archives of many forms: the standalone cluster against one process, with the same verdicts."""
 
-import gzip
-import io
 import json
-import tarfile
+import shutil
 import time
-import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import count, islice
@@ -109,75 +106,44 @@ def under_kubectl(seconds: Iterator[bytes], node: int) -> Iterator[bytes]:
         yield lines.replace(b"\n[", b"\n" + pod).replace(b"[", pod, 1)
 
 
-def files_of(seconds: Iterator[bytes], *, size: int, files: int) -> Iterator[bytes]:
-    """So many files of about the same number of bytes, ``size`` together, that go on where the last ended."""
-    for _ in range(files):
-        held = io.BytesIO()
-        while held.tell() < size // files:
-            held.write(next(seconds))
-        yield held.getvalue()
+_FORMS: dict[str, tuple[float, Iterator[bytes], str]] = {
+    "a.log.gztar": (0.16, seconds_of_a_node(0), ""),
+    "b.log.zip": (0.16, seconds_of_a_node(1), ""),
+    "c.log.xztar": (0.02, seconds_of_a_node(2), ""),
+    "d.log.gz": (0.16, seconds_of_a_node(3), "gzip"),
+    "e.log": (0.16, seconds_of_a_node(4), ""),
+    "f.json.zst": (0.08, under_docker(seconds_of_a_node(5)), "zstd"),
+    "g.txt": (0.17, under_kubectl(seconds_of_a_node(6), 6), ""),
+    "h.ndjson.zst": (0.08, seconds_of_a_topic(late=True), "zstd"),
+    "i.ndjson": (0.01, seconds_of_clients(), ""),
+}
+"""Name -> part of all bytes, what is in it, how its files are packed."""
 
 
-def _as_tar(place: Path, files: Iterator[bytes], mode: str) -> None:
-    with tarfile.open(place, mode, **({"compresslevel": 1} if mode == "w:gz" else {})) as archive:  # type: ignore[call-overload] # the mode decides
-        for number, content in enumerate(files):
-            member = tarfile.TarInfo(f"milvus/node.{number}.log")
-            member.size = len(content)
-            archive.addfile(member, io.BytesIO(content))
-
-
-def _as_zip(place: Path, files: Iterator[bytes]) -> None:
-    with zipfile.ZipFile(place, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for number, content in enumerate(files):
-            archive.writestr(f"node.{number}.log", content)
-
-
-def _one_by_one(place: Path, files: Iterator[bytes], pack: Callable[[bytes], bytes] = bytes) -> None:
-    for number, content in enumerate(files):
-        place.with_name(place.name.replace("N", str(number))).write_bytes(pack(content))
-
-
-def _zstd(content: bytes) -> bytes:
-    packed: bytes = pa.compress(content, codec="zstd", asbytes=True)
-    return packed
-
-
-FORMS = ("tar.gz", "zip", "tar.xz", "gz", "plain", "docker", "kubectl", "topic", "clients")
-_SHARES = {"tar.xz": 0.02, "docker": 0.08, "topic": 0.08, "clients": 0.01}
-"""Part of all bytes; the other forms share the rest."""
-
-
-def write_form(folder: Path, form: str, *, size: int) -> None:
-    """Evidence of ``size`` bytes, unpacked, in one form."""
-    node = FORMS.index(form)
-    files = max(1, size >> 27)
-    seconds = partial(seconds_of_a_node, node)
-
-    def of(lines: Iterator[bytes]) -> Iterator[bytes]:
-        return files_of(lines, size=size, files=files)
-
-    {
-        "tar.gz": lambda: _as_tar(folder / "a.tar.gz", of(seconds()), "w:gz"),
-        "tar.xz": lambda: _as_tar(folder / "c.tar.xz", of(seconds()), "w:xz"),
-        "zip": lambda: _as_zip(folder / "b.zip", of(seconds())),
-        "gz": lambda: _one_by_one(
-            folder / "d.N.log.gz", of(seconds()), partial(gzip.compress, compresslevel=1)
-        ),
-        "plain": lambda: _one_by_one(folder / "e.N.log", of(seconds())),
-        "docker": lambda: _one_by_one(folder / "f.N.json.zst", of(under_docker(seconds())), _zstd),
-        "kubectl": lambda: _one_by_one(folder / "g.N.txt", of(under_kubectl(seconds(), node))),
-        "topic": lambda: _one_by_one(folder / "h.N.ndjson.zst", of(seconds_of_a_topic(late=True)), _zstd),
-        "clients": lambda: _one_by_one(folder / "i.N.ndjson", of(seconds_of_clients())),
-    }[form]()
+def write_form(folder: Path, name: str, *, size: int) -> None:
+    """About ``size`` bytes of evidence, unpacked, in files of 128 MiB at most, or in one archive of these."""
+    _, content, packed = _FORMS[name]
+    archive = name.rpartition(".")[2] if name.endswith(("tar", "zip")) else ""
+    place, files = folder / f".{name}" if archive else folder, max(1, size >> 27)
+    place.mkdir(exist_ok=True)
+    for number in range(files):
+        left = size // files
+        with pa.output_stream(f"{place}/{number}.{name}", compression=packed or None) as file:
+            while left > 0:
+                lines = next(content)
+                file.write(lines)
+                left -= len(lines)
+    if archive:
+        shutil.make_archive(f"{folder}/{name}", archive, place)
+        shutil.rmtree(place)
 
 
 def write_archives(folder: Path, *, size: int) -> None:
     """About ``size`` bytes of evidence, unpacked, in all forms; one of them is broken: the topic."""
     folder.mkdir(parents=True)
-    rest = (1 - sum(_SHARES.values())) / (len(FORMS) - len(_SHARES))
     with ProcessPoolExecutor(2) as pool:
         for made in [
-            pool.submit(write_form, folder, form, size=int(size * _SHARES.get(form, rest))) for form in FORMS
+            pool.submit(write_form, folder, name, size=int(size * form[0])) for name, form in _FORMS.items()
         ]:
             made.result()
 
@@ -244,7 +210,7 @@ def run(plan: Plan) -> Iterator[Row]:
         )
         for name, workers in ((ALONE, 0), (TWO, 2))
     ]
-    series = plan.series(sides, measure=NAME, size=f"{size / 1e9:g} GB in {len(FORMS)} forms")
+    series = plan.series(sides, measure=NAME, size=f"{size / 1e9:g} GB in {len(_FORMS)} forms")
     yield series.row(ALONE, ALONE, seconds, unit="s")
     yield series.row(TWO, TWO, seconds, unit="s", against=ALONE)
 
