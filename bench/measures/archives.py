@@ -1,110 +1,21 @@
 """Evidence in archives of many forms: the standalone cluster against one process, with the same verdicts."""
 
-import json
 import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
-from itertools import count, islice
 from pathlib import Path
 
 import pyarrow as pa
 
-from tidemark.bench.measures.evidence import operations
+from tidemark.bench.made import seconds_of_a_node, seconds_of_clients, topic, under_docker, under_kubectl
 from tidemark.bench.process import in_fresh_process
 from tidemark.bench.sample import NotMeasured, Sample, Side, seconds
 from tidemark.bench.series import Measure, Plan, Row
 from tidemark.checks.evidence.command import Options, finish, read_and_judge
 from tidemark.checks.spark.session import SparkOptions, cluster, spark_session, stop_session
 from tidemark.checks.verdicts.errors import MissingToolError
-
-_BEGIN = 1_700_000_000  # a second of 2023/11/14
-_STAMP = b"2023/11/14 22:13:20"
-_A_SECOND = 1_000
-"""Lines of one node in a second."""
-_EVENT_EVERY = 12
-_MESSAGES = 63 * 16
-"""Of a topic of 16 channels, in a second; the first of each channel is a tick."""
-_IDLE = (
-    b'[@.%03d +00:00] [DEBUG] [proxy/task_scheduler.go:266] ["schedule one task"] [taskID=%d] [db=default]\n'
-)
-_HEAD = "[{stamp}.{n:03d} +00:00] [INFO] "
-_STORED = _HEAD + (
-    '[datacoord/meta.go:1341] ["UpdateChannelCheckpoint done"] [vChannel=dml_{node}_1v0] [ts={stored}]\n'
-)
-_ADDED = _HEAD + (
-    '[metacache/meta_cache.go:1] ["adding segment"] [type=Growing] [segmentID={segment}] '
-    "[channel=dml_{node}_1v0]\n"
-)
-_FETCH = _HEAD + (
-    '[pipeline/insert_node.go:80] ["pipeline fetch insert msg"] [collectionID=1] [segmentID={segment}] '
-    "[insertRowNum=3] [timestampMin={ts}] [timestampMax={ts}]\n"
-)
-_MESSAGE = (
-    '{{"kind":"broker","topic":"dml_{c}","id":{n},"type":"{t}","ts":{ts},"rows":1,"source":1}}\n'.format
-)
-
-
-def seconds_of_a_node(node: int) -> Iterator[bytes]:
-    """The lines of a node, a second each; one in twelve is an event, and timestamps grow."""
-    idle = [_IDLE % (n * 1000 // _A_SECOND, n) for n in range(_A_SECOND) if n % _EVENT_EVERY]
-    for second in count(_BEGIN):
-        stamp = time.strftime("%Y/%m/%d %H:%M:%S", time.gmtime(second))
-        fetches = [
-            (_STORED, _ADDED, _FETCH)[min(n // _EVENT_EVERY, 2)].format(
-                stamp=stamp,
-                n=n,
-                node=node,
-                segment=100 * node + (n // _EVENT_EVERY + second) % 9,
-                ts=(second * 1000 + n) << 18,
-                stored=(second * 1000 - 1) << 18,
-            )
-            for n in range(0, _A_SECOND, _EVENT_EVERY)
-        ]
-        lines = b"".join(idle).replace(b"@", stamp.encode()).splitlines(keepends=True)
-        for n, fetch in enumerate(fetches):
-            lines.insert(n * _EVENT_EVERY, fetch.encode())
-        yield b"".join(lines)
-
-
-def seconds_of_a_topic(*, late: bool) -> Iterator[bytes]:
-    """Inserts of 16 channels and their ticks; ``late``: one row comes behind a tick that has passed it."""
-    for second in count(_BEGIN):
-        ts, of_a_channel = (second * 1000) << 18, _MESSAGES // 16
-        behind = 16 if late and second == _BEGIN + 3 else 0
-        lines = [
-            _MESSAGE(
-                c=n % 16,
-                n=(second - _BEGIN) * of_a_channel + n // 16,
-                t="insert" if n >= 16 else "tick",
-                ts=ts - 1 if n == behind > 0 else ts + (n if n >= 16 else 0),
-            )
-            for n in range(_MESSAGES)
-        ]
-        yield "".join(lines).encode()
-
-
-def seconds_of_clients() -> Iterator[bytes]:
-    """What eight clients did and saw; sound."""
-    entries = (json.dumps(one).encode() + b"\n" for one in operations(1 << 40))
-    while True:
-        yield b"".join(islice(entries, 500))
-
-
-def under_docker(seconds: Iterator[bytes]) -> Iterator[bytes]:
-    """The same lines as Docker keeps them."""
-    for lines in seconds:
-        wrapped = ({"log": one.decode(), "stream": "stdout"} for one in lines.splitlines(keepends=True))
-        yield b"".join(json.dumps(one).encode() + b"\n" for one in wrapped)
-
-
-def under_kubectl(seconds: Iterator[bytes], node: int) -> Iterator[bytes]:
-    """The same lines with the pod before each."""
-    pod = b"[pod/milvus-datanode-%d/datanode] [" % node
-    for lines in seconds:
-        yield lines.replace(b"\n[", b"\n" + pod).replace(b"[", pod, 1)
-
 
 _FORMS: dict[str, tuple[float, Iterator[bytes], str]] = {
     "a.log.gztar": (0.16, seconds_of_a_node(0), ""),
@@ -114,7 +25,7 @@ _FORMS: dict[str, tuple[float, Iterator[bytes], str]] = {
     "e.log": (0.16, seconds_of_a_node(4), ""),
     "f.json.zst": (0.08, under_docker(seconds_of_a_node(5)), "zstd"),
     "g.txt": (0.17, under_kubectl(seconds_of_a_node(6), 6), ""),
-    "h.ndjson.zst": (0.08, seconds_of_a_topic(late=True), "zstd"),
+    "h.ndjson.zst": (0.08, topic(1008, late=lambda block: block == 3), "zstd"),
     "i.ndjson": (0.01, seconds_of_clients(), ""),
 }
 """Name -> part of all bytes, what is in it, how its files are packed."""

@@ -3,7 +3,6 @@
 import json
 import math
 import os
-import random
 import threading
 import time
 from collections.abc import Iterator
@@ -14,6 +13,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from tidemark.bench.made import operations, seconds_of_a_node, topic
 from tidemark.bench.process import family_bytes, in_fresh_process
 from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
@@ -31,54 +31,17 @@ from tidemark.checks.evidence.table.plain import gather
 from tidemark.checks.evidence.table.schema import SCHEMA
 
 _BEGIN = 1_700_000_000_000
-_LINE = "[2023/11/14 22:13:{second:02d}.{milli:03d} +00:00] [{level}] [{caller}] [{message}]{fields}\n"
-_IDLE = (
-    (
-        "DEBUG",
-        "proxy/task_scheduler.go:266",
-        '"schedule one task"',
-        " [taskID={n}] [role=proxy] [db=default]",
-    ),
-    ("INFO", "datacoord/services.go:213", '"success to assign segments"', " [traceID=9a57{n}] [len=2]"),
-    (
-        "DEBUG",
-        "msgstream/mq_msgstream.go:853",
-        '"consume a pack"',
-        " [channel=by-dev-rootcoord-dml_0] [n={n}]",
-    ),
-    (
-        "INFO",
-        "querynodev2/services.go:11",
-        '"query is done"',
-        " [collectionID=1] [elapse=3.135µs] [rows={n}]",
-    ),
-)
-_SHARE = 12
-"""One line of so many is an event, as in a real log at level DEBUG."""
 
 
 def write_log(path: str, *, lines: int) -> None:
-    """A log in the form of a real one: mostly lines of no interest, and fetches."""
-    with Path(path).open("w", encoding="utf-8") as file:
-        for n in range(lines):
-            clock = {"second": n // 1000 % 60, "milli": n % 1000}
-            if n % _SHARE:
-                level, caller, message, fields = _IDLE[n % len(_IDLE)]
-                file.write(
-                    _LINE.format(
-                        level=level, caller=caller, message=message, fields=fields.format(n=n), **clock
-                    )
-                )
-                continue
-            ts = (_BEGIN + n) << 18
-            fields = f" [collectionID=1] [segmentID={n % 9 + 1}] [insertRowNum=3]"
-            fields += f" [timestampMin={ts}] [timestampMax={ts}]"
-            message = '"pipeline fetch insert msg"'
-            file.write(
-                _LINE.format(
-                    level="INFO", caller="pipeline/insert_node.go:80", message=message, fields=fields, **clock
-                )
-            )
+    """A log in the form of a real one: mostly lines of no interest, one in twelve an event."""
+    with Path(path).open("wb") as file:
+        for second in seconds_of_a_node(0):
+            written = second.splitlines(keepends=True)[:lines]
+            file.writelines(written)
+            lines -= len(written)
+            if not lines:
+                break
 
 
 def write_logs(folder: Path, *, lines: int, files: int) -> None:
@@ -244,39 +207,6 @@ def spark_monitors(*, count: int, cores: int, build: str) -> Sample:
     return Sample(seconds=took, counts={"events": count, "judged": sum(one.events for one in found)})
 
 
-def operations(count: int, *, seed: int = 1) -> Iterator[dict[str, object]]:
-    """A sound history of eight clients: inserts of ten rows, deletes, reads at all levels, counts."""
-    rng = random.Random(seed)
-    turns = [0] * 8
-    batches: list[list[int]] = []  # first key, and 1 if it was deleted
-    now, ts = 0, _BEGIN << 18
-    for n in range(count):
-        now += rng.randrange(1000, 5000)
-        ts += rng.randrange(1, 5)
-        client = n % 8
-        entry: dict[str, object] = {
-            "kind": "op", "v": 1, "client": f"c{client}", "process": "p0", "seq": turns[client],
-            "collection": "c", "start": now, "end": now + 500, "outcome": "ok",
-        }  # fmt: skip
-        turns[client] += 1
-        chance = rng.random()
-        if chance < 0.4 or len(batches) < 10:
-            first = 10 * len(batches)
-            batches.append([first, 0])
-            yield entry | {"op": "insert", "keys": [[first, first + 9]], "ts": ts}
-            continue
-        batch = batches[rng.randrange(len(batches))]
-        if chance < 0.5 and not batch[1]:
-            batch[1] = 1
-            yield entry | {"op": "delete", "keys": [[batch[0], batch[0]]], "ts": ts}
-        elif chance < 0.999:
-            level = rng.choice(("Strong", "Session", "Bounded", "Eventually"))
-            asked, seen = [[batch[0], batch[0] + 9]], [[batch[0] + batch[1], batch[0] + 9]]
-            yield entry | {"op": "query", "level": level, "keys": asked, "seen": seen}
-        else:
-            yield entry | {"op": "count", "level": "Strong", "count": sum(10 - gone for _, gone in batches)}
-
-
 def history(*, count: int, folder: str) -> Sample:
     """Read a history from its file and judge it."""
     path = Path(folder) / "history.ndjson"
@@ -308,11 +238,11 @@ def live(*, rate: int, seconds: float, build: str) -> Sample:
     written, delays, memory = list[float](), list[float](), list[int]()
 
     def write() -> None:
-        with (place / "in" / "broker.ndjson").open("w", encoding="utf-8") as file:
-            begun = time.monotonic()
-            for number, block in enumerate(_messages(rate, int(seconds / _PAUSE))):
+        with (place / "in" / "broker.ndjson").open("wb") as file:
+            begun, blocks = time.monotonic(), topic(int(rate * _PAUSE), late=_is_late)
+            for number, block in enumerate(islice(blocks, int(seconds / _PAUSE))):
                 time.sleep(max(0.0, begun + number * _PAUSE - time.monotonic()))
-                written.extend([time.monotonic()] * (number % _LATE_EVERY == _LATE_EVERY - 1))
+                written.extend([time.monotonic()] * _is_late(number))
                 file.write(block)
                 file.flush()
 
@@ -347,24 +277,13 @@ def live(*, rate: int, seconds: float, build: str) -> Sample:
     )
 
 
-_PAUSE, _LATE_EVERY = 0.1, 10
-"""Seconds between two blocks of messages; blocks between two late messages."""
+_PAUSE = 0.1
+"""Seconds between two blocks of messages."""
 
 
-def _messages(rate: int, blocks: int) -> Iterator[str]:
-    """Blocks of inserts of 16 channels, each with a tick; in every tenth a message is behind its tick."""
-    made = (
-        '{{"kind":"broker","topic":"dml_{c}","id":{n},"type":"{t}","ts":{ts},"rows":1,"source":1}}\n'.format
-    )
-    n = 0
-    for number in range(blocks):
-        ts = (_BEGIN + number * 100) << 18
-        lines = [made(c=c, n=n + c, t="tick", ts=ts) for c in range(16)]
-        lines += [made(c=m % 16, n=n + m, t="insert", ts=ts + m) for m in range(16, int(rate * _PAUSE))]
-        if number % _LATE_EVERY == _LATE_EVERY - 1:
-            lines[-1] = made(c=0, n=n + int(rate * _PAUSE), t="insert", ts=ts - 1)
-        n += int(rate * _PAUSE) + 1
-        yield "".join(lines)
+def _is_late(block: int) -> bool:
+    """One block in a second has a late message."""
+    return block % 10 == 9
 
 
 NAME = "evidence"

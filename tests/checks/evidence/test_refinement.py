@@ -323,18 +323,24 @@ def test_steps_that_it_drops_are_counted_also_the_last_ones(program: Path, tmp_p
 
 
 def test_the_lock_server_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its specification and its script judge a log in the form of the public one."""
+    """Its specification and its scripts judge logs in the form of the public ones."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     page = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
     for name, text in re.findall(r"^```python file=(\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(text, encoding="utf-8")
     calls = [(0, "LOCK", "SUCCESS"), (1, "LOCK", "FAIL"), (1, "RELEASE", "FAIL"), (0, "RELEASE", "SUCCESS")]
     line = "x : MessageType=RESPONSE, ClientID={}, LockID=7, TransactionType={}, A=1, Result={}, B=2"
-    for given, status in ((calls, 0), ([calls[0], (1, "LOCK", "SUCCESS")], 1), ([calls[-1]], 1)):
-        log = "\n".join(line.format(*call) for call in given)
-        done = subprocess.run(
-            [sys.executable, "convert.py"], input=log, capture_output=True, text=True, check=True
-        )
+    logs = [
+        ("convert.py", "\n".join(line.format(*call) for call in given), status)
+        for given, status in ((calls, 0), ([calls[0], (1, "LOCK", "SUCCESS")], 1), ([calls[-1]], 1))
+    ]
+    event = '{{"action": "{}Lock", "data": {{"thread": {}}}, "post_state": {{"lockHolder": {}}}}}'
+    held = [("Acquire", 0, 0), ("Acquire", 1, 0), ("Release", 0, "null"), ("Acquire", 1, 1)]
+    for spins, status in ((held, 0), ([*held[:3], ("Acquire", 1, 0)], 1), ([*held[:2], held[3]], 1)):
+        logs.append(("spin.py", "\n".join(event.format(*one) for one in spins), status))
+    for script, log, status in logs:
+        done = subprocess.run([sys.executable, script], input=log, capture_output=True, text=True, check=True)
         (tmp_path / "run.ndjson").write_text(done.stdout, encoding="utf-8")
-        command = [sys.executable, "-m", "tidemark.checks", "evidence", "run.ndjson", "--build", "b"]
-        assert subprocess.run(command, capture_output=True, check=False).returncode == status
+        assert app.run(["evidence", "run.ndjson", "--build", "b"]) == status
+    monkeypatch.delitem(sys.modules, "lockserver")
