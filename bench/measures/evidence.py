@@ -1,4 +1,4 @@
-"""Evidence: a log on Spark against one core and against other engines, monitors, client histories."""
+"""Evidence: a log on Spark against one core, monitors, client histories, a topic that grows."""
 
 import json
 import math
@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tidemark.bench.made import operations, seconds_of_a_node, topic
 from tidemark.bench.process import family_bytes, in_fresh_process
-from tidemark.bench.sample import NotMeasured, Sample, Side, cpu_rate, family_cpu, rate, seconds, value
+from tidemark.bench.sample import Sample, Side, cpu_rate, family_cpu, rate, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
 from tidemark.checks.evidence.follow import follow
 from tidemark.checks.evidence.histories.judge import judge_history
@@ -23,8 +23,6 @@ from tidemark.checks.evidence.histories.operations import COLUMNS, KINDS
 from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.distribute import judge_frame
 from tidemark.checks.evidence.monitors.run import judge
-from tidemark.checks.evidence.readers.log import HEAD
-from tidemark.checks.evidence.readers.log_rules import RULES
 from tidemark.checks.evidence.table.distribute import spark_table
 from tidemark.checks.evidence.table.files import find
 from tidemark.checks.evidence.table.plain import gather
@@ -89,65 +87,6 @@ def spark_log(*, path: str, cores: int, build: str) -> Sample:
         cpu_seconds=cpu,
         counts={"lines": account.counts.lines, "events": account.events},
     )
-
-
-def polars_log(*, path: str) -> Sample:
-    """The same expressions in Polars, on all cores."""
-    try:
-        import polars as pl
-    except ImportError as error:
-        raise NotMeasured("Polars is not installed: pip install polars") from error
-
-    begun = time.perf_counter()
-    text = pl.read_csv(
-        path,
-        has_header=False,
-        separator="\x01",
-        quote_char=None,
-        new_columns=["line"],
-        truncate_ragged_lines=True,
-    )
-    head = pl.col("line").str.extract_groups(HEAD.pattern.decode())
-    known = [message.decode() for message in RULES]
-    events = (
-        text.lazy()
-        .with_columns(head.struct.field("4").alias("message"))
-        .filter(pl.col("message").is_in(known))
-        .with_columns(*(pl.col("line").str.extract(rf"\[{name}=(\d+)\]").alias(name) for name in _FIELDS))
-        .collect()
-    )
-    took = time.perf_counter() - begun
-    return Sample(seconds=took, counts={"lines": text.height, "events": events.height})
-
-
-_FIELDS = ("segmentID", "insertRowNum", "timestampMin", "timestampMax", "collectionID")
-
-
-def duckdb_log(*, path: str, cores: int) -> Sample:
-    """The same expressions in DuckDB."""
-    try:
-        import duckdb
-    except ImportError as error:
-        raise NotMeasured("DuckDB is not installed: pip install duckdb") from error
-
-    begun = time.perf_counter()
-    base = duckdb.connect(config={"threads": cores})
-    base.execute(
-        "create table text as select * from read_csv(?, columns={'line': 'varchar'}, delim='\x01', quote='', "
-        "escape='', header=false)",
-        [path],
-    )
-    fields = ", ".join(rf"regexp_extract(line, '\[{name}=(\d+)\]', 1) as {name}" for name in _FIELDS)
-    base.execute(
-        f"create table events as select {fields} from "  # noqa: S608 - names of ours
-        "(select line, regexp_extract(line, ?, 4) as message from text) where message in (select unnest(?))",
-        [HEAD.pattern.decode(), [message.decode() for message in RULES]],
-    )
-    lines, events = (
-        base.execute(text).fetchall()[0][0]
-        for text in ("select count(*) from text", "select count(*) from events")
-    )
-    return Sample(seconds=time.perf_counter() - begun, counts={"lines": int(lines), "events": int(events)})
 
 
 def broker_events(count: int, *, channels: int = 16) -> pa.Table:
@@ -289,12 +228,7 @@ def _is_late(block: int) -> bool:
 NAME = "evidence"
 CORES = 2
 FOLLOW = "follow, local[1]"
-PLAIN, SPARK, POLARS, DUCKDB = (
-    "a loop, one core",
-    f"Spark, local[{CORES}]",
-    "Polars",
-    f"DuckDB, {CORES} threads",
-)
+PLAIN, SPARK = "a loop, one core", f"Spark, local[{CORES}]"
 
 
 def run(plan: Plan) -> Iterator[Row]:
@@ -328,21 +262,16 @@ def _logs(plan: Plan) -> Iterator[Row]:
         SPARK: partial(
             in_fresh_process, spark_log, family=True, path=str(path), cores=CORES, build=_build(plan)
         ),
-        POLARS: partial(in_fresh_process, polars_log, path=str(path)),
-        DUCKDB: partial(in_fresh_process, duckdb_log, path=str(path), cores=CORES),
     }
     sides = [Side(name, one, subject="log") for name, one in work.items()]
     series = plan.series(sides, measure=NAME, size=f"{lines:,} lines, one in twelve an event")
-    note = "the session runs before the clock starts; the others use the same regular expressions"
+    note = "the session runs before the clock starts"
     yield series.row(PLAIN, PLAIN, rate("lines"), unit="lines/s")
     yield series.row(
         SPARK, SPARK, rate("lines"), unit="lines/s", against=PLAIN, goal=Goal(at_least=1.5), note=note
     )
     what = "Spark's processor time against a loop's: two cores at work win by twice this"
     yield series.row(SPARK, what, cpu_rate("lines"), unit="lines/s of a core", against=PLAIN)
-    for other in (POLARS, DUCKDB):
-        what = f"Spark against {other}"
-        yield series.row(SPARK, what, rate("lines"), unit="lines/s", against=other, goal=Goal(at_least=0.5))
 
 
 def peak(sample: Sample) -> float:

@@ -130,8 +130,8 @@ def _constant(text: str) -> tuple[str, Any]:
 
 def loaded(paths: Sequence[Path] = (), *, of: Sequence[str] = (), mutants: bool = True) -> list[Manifest]:
     """The given manifests, else those of the project; only those with the entries ``of`` these names, if each
-    name has one. ``mutants``: see ``load``. Raises ManifestError; BadInputError if two of the manifests have one name, or an entry of
-    one name: verdicts and commands say no more than these names.
+    name has one. ``mutants``: see ``load``. Raises ManifestError; BadInputError if two of the manifests have
+    one name, or an entry of one name: verdicts and commands say no more than these names.
     """
     found = [load(path, mutants=mutants) for path in _written_in(chosen_manifests(paths), of)]
     seen: dict[tuple[str, str], Manifest] = {}

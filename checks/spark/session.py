@@ -113,8 +113,9 @@ def cluster(folder: Path, *, workers: int = 2) -> Iterator[tuple[str, list[psuti
         yield url, [psutil.Process(process.pid) for process in processes]
     finally:
         for process in reversed(started):
-            for child in psutil.Process(process.pid).children(recursive=True):
-                child.kill()
+            with suppress(psutil.NoSuchProcess):  # it may have ended by itself
+                for child in psutil.Process(process.pid).children(recursive=True):
+                    child.kill()
             process.kill()
             process.wait()
 
