@@ -113,6 +113,12 @@ class RowsWithoutAPack(Reads):
     instance="reads-small",
     name="deletes-do-not-wait-for-rows",
 )
+@mutant(
+    killer="reads.marks_hide_what_all_deletes_hide",
+    source="seed 002, insert before delete",
+    instance="reads-deletes-mark-rows",
+    name="deletes-mark-what-is-there",
+)
 class DeletesBeforeRows(DeletesMarkRows):
     """A replica applies rows and deletes of a pack in any order: a delete marks the rows that it finds, and
     its row may come after it.
