@@ -209,6 +209,32 @@ class StallIsAnError(TicksStop):
         s.end_without_answer(q)
 
 
+class WaitersOutliveTheirCallers(Reads):
+    """2.5: a caller that gives up broadcasts without the lock, and its waiter may miss that. It sleeps until
+    the next raise, or the end of the replica.
+    """
+
+    left: Set[Reads.Read] = everywhere(False)
+
+    def cancel(s, q: Reads.Read) -> None:
+        s.left[q] = s.progress[q] == "asleep"
+        super().cancel(q)
+
+    def wake(s, r: Reads.Replica) -> None:
+        super().wake(r)
+        s.left = each(s.Read, lambda q: s.left[q] & (s.place(q) != r))
+
+    @leads_to(source="facts 6.1; hazard 34")
+    def a_left_waiter_ends(s, q: Reads.Read) -> tuple[Bool, Bool]:
+        """A waiter without a caller ends, if the client has not named the guarantee itself."""
+        return s.left[q] & (s.level[q] != "customized"), ~s.left[q]
+
+    @leads_to(source="facts 6.1, 6.2; hazard 34")
+    def a_left_waiter_of_any_level_ends(s, q: Reads.Read) -> tuple[Bool, Bool]:
+        """A waiter without a caller ends, whatever its guarantee was."""
+        return s.left[q], ~s.left[q]
+
+
 class WithoutTimestamps(Reads):
     """Deletes remove the rows that are present when they are applied, whatever their timestamp."""
 
