@@ -13,10 +13,12 @@ from tests.models.refinement.test_actions import PROTOCOLS
 from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
 from tidemark.checks.conform.walks import Walks, least_share
+from tidemark.checks.gate.pins import judgements
 from tidemark.checks.interleave.again import replay_token
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, ask
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
 from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.conformance.adapter import BrokenRunError, State
@@ -187,6 +189,9 @@ def test_examples_that_were_not_run_are_missed() -> None:
     (coverage,) = [one for one in verdicts if one.subject.property_id == COVERAGE]
     assert coverage.outcome is Outcome.REFUTED
     assert "only 24 of 25 examples were run" in coverage.reason
+    unseen = [one for one in verdicts if one is not coverage]
+    found = judgements(Task(manifest, manifest.conform[0], "conform"), JUDGE, unseen)
+    assert [one.verdict.reason for one in found if not one.ok] == ["examples: pinned 25, seen 24"]
 
 
 TABLES = tables()
