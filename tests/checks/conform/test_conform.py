@@ -282,6 +282,13 @@ def test_actions_that_no_walk_has_had_are_named():
     assert "no walk has had the action compact" in found[COVERAGE].reason
 
 
+def test_a_comparison_that_takes_any_state_for_a_first_one_is_a_problem(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(StepChecker, "start", lambda checker, state: None)
+    found = _verdicts(_entry())
+    assert found["conformance"].outcome is Outcome.HOLDS
+    assert "a later state is taken for a first one" in found[COVERAGE].reason
+
+
 def test_an_excuse_must_be_needed():
     walks = Walks(_entry(unreached={"register": "no node", "nothing": "no such action"}), 0)
     walks.run()
