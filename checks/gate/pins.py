@@ -21,6 +21,7 @@ from tidemark.checks.verdicts.verdict import (
 )
 from tidemark.models.manifest import (
     ArgumentEntry,
+    ConformEntry,
     FramesEntry,
     GeneratedMutants,
     ImplementationMutants,
@@ -211,7 +212,8 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
         return []
     if task.manifest.never_pinned(entry):
         return []
-    if not entry.counts:
+    counts = {"examples": entry.examples} if isinstance(entry, ConformEntry) else entry.counts
+    if not counts:
         if not isinstance(entry, InstanceEntry | ProofEntry | InterleaveEntry | ImplementationMutants):
             return []
         whole = len(decided) == sum(is_counted(v) for v in verdicts)
@@ -220,8 +222,9 @@ def _counts(task: Task, verdicts: Sequence[Verdict]) -> list[Verdict]:
     as_expected = all(v.outcome is expected_outcome(task, v) for v in decided)
     due = list(OF_TWO_SOLVERS if isinstance(entry, ProofEntry) and entry.second_opinion else ())
     due += [RUN_STEPS] if as_expected and _seen(RUN_STEPS, decided) else []
-    # The sum of runs is compared only if the claims are as expected: else that is the news.
-    compared = {name: count for name, count in entry.counts.items() if as_expected or name != RUN_STEPS}
+    # What ends with a violation is compared only if the claims are as expected: else that is the news.
+    ends = (RUN_STEPS, "examples")
+    compared = {name: count for name, count in counts.items() if as_expected or name not in ends}
     problems = [f"{name}: not pinned" for name in due if name not in compared]
     problems += _differing(compared, decided)
     return [_pin(task, COUNTS, problems, pins=len(compared))] if compared or problems else []

@@ -104,8 +104,8 @@ class Book:
     def expected(self, finding: Finding, evidence: Evidence) -> Expected:
         """The verdict that the manifest expects of a piece of evidence; the gate compares it.
 
-        Raises BadInputError if its entry does not judge its claim, or if a counterexample is to be shown
-        where none is expected.
+        Raises BadInputError if its entry does not judge its claim, if nothing says why its size suffices, or
+        if a counterexample is to be shown where none is expected.
         """
         entry = self._entry(finding, evidence.entry)
         if isinstance(entry, MutantEntry):
@@ -118,12 +118,36 @@ class Book:
                 f"the finding {finding.id!r}: {evidence.entry!r} does not judge {evidence.claim!r}",
                 remedy="name another entry or claim",
             )
+        searched = isinstance(entry, InstanceEntry) and self.size(entry, evidence.claim)
+        if outcome is Expected.HOLDS and searched == "":
+            raise BadInputError(
+                f"the finding {finding.id!r} rests on the size of {evidence.entry!r}",
+                remedy="say there what one more of is tried:  larger = [SORT, ...]",
+            )
         if evidence.shown and outcome is not Expected.REFUTED:
             raise BadInputError(
                 f"the finding {finding.id!r} shows a counterexample of {evidence.entry!r}, but there is none",
                 remedy="remove 'shown', or name an entry whose claim is refuted",
             )
         return outcome
+
+    def size(self, entry: InstanceEntry, claim: str) -> str:
+        """Why the size of an instance in which a claim holds suffices; empty if nothing says it."""
+        if self.manifest.kinds_of(entry)[claim] is Kind.REACHABLE:
+            return "a run reaches it"
+        options = resolve(entry.protocol).trace().options
+        other = {name: value for name, value in entry.constants.items() if name in options}
+        proofs = [
+            proof.name
+            for proof in self.manifest.proof
+            if (proof.protocol, proof.constants) == (entry.protocol, other)
+            and claim in self.manifest.claims_of(proof, list(Kind))
+            and proof.expect.of(claim) is Expected.PROVED
+        ]
+        if proofs:
+            return _ENDING.format(entry=proofs[0])
+        larger = f"{entry.name}-larger"
+        return f"so it does in `{larger}`" if larger in self._entries else ""
 
     def shown(self, finding: Finding) -> list[Evidence]:
         """The evidence whose counterexample is shown: as the finding says, else the first that a search
@@ -170,6 +194,8 @@ class Book:
                 if verdict
                 else _EXPECTED.format(outcome=self.expected(finding, evidence).value, entry=entry.name)
             )
+            if isinstance(entry, InstanceEntry) and self.expected(finding, evidence) is Expected.HOLDS:
+                words += f"; {self.size(entry, evidence.claim)}"
             yield f"- `{evidence.claim}`: {words}{frame}"
         for evidence in self.shown(finding):
             verdict = judged[evidence.entry, evidence.claim]

@@ -6,7 +6,8 @@ protocol is searched, an idle part is not listed, guarantees are left out of an 
 what keeps actions one step, and which actions end a process: each action is torn in two.
 
 An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
-entry of this name in its section.
+entry of this name in its section. An instance with ``larger``, a list of sorts and numbers, has one of the
+next larger size beside it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,6 +38,7 @@ ABOUT = {
     "no need.",
     "torn": "Each action in two steps: no claim falls, or something keeps it one step.",
     "unkept": "Self-test: an action that must be one step has no reason; where none must, one has.",
+    "larger": "The next larger size: one more of each of {}.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
 LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
@@ -55,16 +57,17 @@ def with_usual(data: Mapping[str, Any], *, locked: bool, file: str) -> dict[str,
         section: list(_alike(section, entries, file)) if isinstance(entries, list) else entries
         for section, entries in data.items()
     }
+    protocol = str(data.get("protocol", ""))
+    if any("larger" in one for one in _entries(data, "instance")):
+        data["instance"] = list(_with_larger(_entries(data, "instance"), protocol, file))
     found = {key: value for key, value in data.items() if key != "self_tests"}
     tests = _table(data.get("self_tests", {}), "self_tests", ("frames", "search"), file)
     name = str(data.get("name", "")).replace("_", "-")
     if "strength" in data and not isinstance(data["strength"], list):
-        found["strength"] = list(_strength(data["strength"], name, str(data.get("protocol", "")), file))
+        found["strength"] = list(_strength(data["strength"], name, protocol, file))
     torn = found.pop("torn", None)
     made = {"instance": _searches(tests.get("search", {}), name, _entries(data, "instance"), file)}
-    made["argument"] = (
-        _torn(torn, name, str(data.get("protocol", "")), file) if torn is not None else iter(())
-    )
+    made["argument"] = _torn(torn, name, protocol, file) if torn is not None else iter(())
     if locked:
         found["proof"] = [_asked_twice(one) for one in _entries(data, "proof")]
         made["proof"] = _second_opinions(_entries(found, "proof"), name, data.get("protocol"))
@@ -92,6 +95,39 @@ def _alike(section: str, entries: list[Any], file: str) -> Iterator[object]:
             raise ManifestError(problem, file=file, remedy=remedy)
         taken = {key: other[key] for key in LIKE if key in other}
         yield {**taken, **{key: value for key, value in entry.items() if key != "like"}}
+
+
+def _with_larger(instances: Sequence[Entry], protocol: str, file: str) -> Iterator[Entry]:
+    """The instances, and the next larger ones: with an element more that is like the last one of its sort."""
+    for one in instances:
+        said = {key: value for key, value in one.items() if key != "larger"}
+        yield said
+        names, bounds = one.get("larger", ()), one.get("bounds", {})
+        if unknown := [name for name in names if name not in bounds]:
+            problem = f"instance {one.get('name')!r}: {unknown[0]!r} is larger, and has no bound"
+            raise ManifestError(problem, file=file, remedy=f"known: {', '.join(bounds)}")
+        if names:
+            spec = resolve(one.get("protocol", protocol)).trace()
+            keys = {constant.name: getattr(constant.type, "keys", ()) for constant in spec.constants}
+            yield {
+                **said,
+                "name": f"{one.get('name')}-larger",
+                "about": ABOUT["larger"].format(", ".join(names)),
+                "tier": "full",
+                "bounds": {name: bound + (name in names) for name, bound in bounds.items()},
+                "constants": {
+                    name: _widened(value, [key.name in names for key in keys.get(name, ())])
+                    for name, value in one.get("constants", {}).items()
+                },
+            }
+
+
+def _widened(value: Any, grows: Sequence[bool]) -> Any:
+    """A constant with its last element once more, at each level of lists that grows."""
+    if not grows:
+        return value
+    rows = [_widened(row, grows[1:]) for row in value]
+    return [*rows, *rows[-1:]] if grows[0] else rows
 
 
 def _entries(data: Mapping[str, Any], section: str) -> list[Entry]:

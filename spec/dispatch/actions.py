@@ -108,6 +108,10 @@ class DispatchActions(Protocol, name="dispatch"):
     def is_served(s, t: Target) -> Bool:
         return one_of(s.where[t], "waiting", "main", "deputy")
 
+    def is_at_work(s, stage: Stage) -> Bool:
+        """A dispatcher in this state takes packs."""
+        return stage == "running"
+
     def is_busy(s) -> Bool:
         """The main dispatcher has a pack that is not sent yet."""
         return exists(s.Target, lambda t: s.owed[t])
@@ -247,7 +251,7 @@ class DispatchActions(Protocol, name="dispatch"):
     )
     def read_main(s, end: Ts) -> None:
         """The main dispatcher takes a pack, and has to send a part to every target below its end."""
-        require((s.main == "running") & ~s.is_busy())
+        require(s.is_at_work(s.main) & ~s.is_busy())
         require(s.is_next(s.main_at, end))
         require(s.is_complete(s.main_at, end))
         s.main_from = s.main_at
@@ -277,7 +281,7 @@ class DispatchActions(Protocol, name="dispatch"):
     @action(fairness="weak", source="facts 5.2", relies_on=("stream.packs_leave_nothing_out",))
     def send_deputy(s, t: Target, end: Ts) -> None:
         """A deputy takes a pack and sends it."""
-        require((s.deputy[t] == "running") & ~s.full[t])
+        require(s.is_at_work(s.deputy[t]) & ~s.full[t])
         require(s.is_next(s.deputy_at[t], end))
         require(s.is_complete(s.deputy_at[t], end))
         with when(s.is_sent(t, end)):

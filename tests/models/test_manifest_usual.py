@@ -42,6 +42,25 @@ def test_a_part_that_matters_is_listed_where_none_is_idle() -> None:
     assert found["idle"] == {"listed by a self-test": [f"{VIEW}/hypothesis1"]}
 
 
+def test_an_instance_has_one_of_the_next_larger_size() -> None:
+    slow = {
+        "name": "slow",
+        "protocol": "tidemark.spec.dispatch:Dispatch",
+        "bounds": {"Target": 2, "Message": 1, "Ts": 2},
+        "constants": {"slow": [False, True], "to": [1], "ONE_TICK": False},
+        "larger": ["Target", "Ts"],
+    }
+    found = made("instance", instance=[TINY, slow])
+    assert [*found] == ["sessions-tiny", "slow", "slow-larger"]
+    assert found["slow"] == {key: value for key, value in slow.items() if key != "larger"}
+    larger = found["slow-larger"]
+    assert (larger["tier"], larger["protocol"]) == ("full", slow["protocol"])
+    assert larger["bounds"] == {"Target": 3, "Message": 1, "Ts": 3}
+    assert larger["constants"] == {"slow": [False, True, True], "to": [1], "ONE_TICK": False}
+    with pytest.raises(ManifestError, match="'Turn' is larger, and has no bound"):
+        made("instance", instance=[slow | {"larger": ["Turn"]}])
+
+
 def test_a_table_of_strength_with_an_unknown_key() -> None:
     with pytest.raises(ManifestError, match=r"strength\.instance is an unknown key"):
         made("strength", strength={"instance": "sessions-tiny"})

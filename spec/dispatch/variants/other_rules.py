@@ -1,16 +1,20 @@
-"""Variants of the dispatchers: the substring test of collections, the positions of 2.6."""
+"""Variants of the dispatchers: checks and moves, the substring test of collections, the positions of 2.6."""
 
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.language import (
     Bool,
     Set,
+    action,
+    all_of,
     assumption,
     constant,
+    everywhere,
     exists,
     forall,
     implies,
     ite,
     leads_to,
+    lemma,
     minimum,
     removed,
     require,
@@ -34,6 +38,57 @@ class FromTheBeginning(Dispatch):
     def register(s, t: Dispatch.Target, position: Dispatch.Ts) -> None:
         require(position == 0)
         super().register(t, position)
+
+
+class LooksThenMoves(Dispatch):
+    """The second check and the move are two steps, under the lock of the manager: no target leaves in
+    between, and what keeps the dispatchers where they are is the pause.
+    """
+
+    level: Set[Dispatch.Target] = everywhere(False)  # the second check has found both at one tick
+
+    @action(fairness="weak", source="facts 5.2; hazard 50")
+    def look(s, t: Dispatch.Target) -> None:
+        """The second check: both dispatchers are at the same tick."""
+        require(s.candidate[t] & (s.deputy[t] == "paused") & ~s.level[t])
+        require((s.main == "paused") & super().is_level(t))
+        s.level[t] = True
+
+    def is_level(s, t: Dispatch.Target) -> Bool:
+        return s.level[t]
+
+    def merge(s, t: Dispatch.Target) -> None:
+        require(s.level[t] | (s.main != "paused") | ~super().is_level(t))
+        super().merge(t)
+        s.level[t] = False
+
+    def remove(s, t: Dispatch.Target) -> None:
+        require(forall(s.Target, lambda u: ~s.level[u]))
+        super().remove(t)
+
+    @lemma(source="facts 5.2; hazard 50")
+    def who_was_level_is_so(s) -> Bool:
+        """Until the move nothing has changed since the second check."""
+        return forall(
+            s.Target,
+            lambda t: implies(
+                s.level[t],
+                all_of(s.deputy[t] == "paused", s.main == "paused", s.deputy_at[t] == s.main_at),
+            ),
+        )
+
+
+class LooksThenMovesWithoutThePause(LooksThenMoves):
+    """Dispatchers that are told to pause continue, and the check and the move are two steps."""
+
+    def is_at_work(s, stage: Dispatch.Stage) -> Bool:
+        return stage != "none"
+
+
+class WithoutThePause(Dispatch):
+    """The same, with the check and the move in one step."""
+
+    is_at_work = LooksThenMovesWithoutThePause.is_at_work
 
 
 class SubstringOfTheCollection(Dispatch):

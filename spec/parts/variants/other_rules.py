@@ -26,16 +26,13 @@ def accounts_for(s: Parts, q: Parts.Read, w: Parts.Write) -> Bool:
 
 
 class HopeOfOneMoment(Parts):
-    """What an answer of several channels does not promise, as a claim."""
+    """What an answer of several channels does not promise, as claims."""
 
-    @invariant(source="facts 6.1")
-    def answers_are_of_one_moment(s) -> Bool:
-        """An answer that shows a row shows each older write, on every channel that it asks."""
+    def is_of_one_moment(s, q: Parts.Read) -> Bool:
         return forall(
-            s.Read,
             s.Write,
             s.Write,
-            lambda q, v, w: implies(
+            lambda v, w: implies(
                 all_of(
                     s.is_answered(q),
                     s.seen[q, w],
@@ -47,6 +44,16 @@ class HopeOfOneMoment(Parts):
                 accounts_for(s, q, v),
             ),
         )
+
+    @invariant(source="facts 6.1")
+    def answers_are_of_one_moment(s) -> Bool:
+        """An answer that shows a row shows each older write, on every channel that it asks."""
+        return forall(s.Read, s.is_of_one_moment)
+
+    @invariant(source="facts 6.1, 6.2: Strong")
+    def strong_answers_are_of_one_moment(s) -> Bool:
+        """The same of a read whose guarantee is the present time of the oracle."""
+        return forall(s.Read, lambda q: implies(s.recent[q], s.is_of_one_moment(q)))
 
 
 class OneMoment(HopeOfOneMoment):

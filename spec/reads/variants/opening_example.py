@@ -236,6 +236,20 @@ class OpeningExample(OneAfterTheOther):
         super().stamp_read(q, ts)
 
 
+class AtOtherLevels(OpeningExample):
+    """The script with reads of the levels that are given."""
+
+    begin_session = Reads.begin_session
+    begin_bounded = Reads.begin_bounded
+    begin_eventually = Reads.begin_eventually
+
+    asked: Map[Reads.Read, Reads.Level] = constant()
+
+    def begin(s, q: Reads.Read, level: Reads.Level) -> None:
+        require((s.turn == s.read_turn[q]) & (s.asked[q] == level))
+        super().begin(q, level)
+
+
 class WithoutTicks(OpeningExample):
     """No ticks: a replica takes the part of the log that it has read for all of it."""
 

@@ -21,6 +21,7 @@ from tidemark.spec.language import (
     one_of,
     removed,
     require,
+    when,
 )
 from tidemark.spec.reads import Reads
 
@@ -110,26 +111,44 @@ class KeptByTheProxy(SessionReads):
         s.wait_for(q, s.at_proxy[s.reader[q], s.read_via[q]])
 
 
+class DeletesTellNoTimestamp(SessionReads):
+    """The answer to a delete has no timestamp, as in 2.3.5: the client keeps that of its last insert."""
+
+    def acknowledge(s, w: SessionReads.Write) -> None:
+        known = s.carried[s.writer[w]]
+        super().acknowledge(w)
+        with when(s.deletes[w]):
+            s.carried[s.writer[w]] = known
+
+
+def do_not_go_back(s: Reads, level: str) -> Bool:
+    """A read of the level is not older than an answer that its client had before."""
+    return forall(
+        s.Read,
+        s.Read,
+        lambda a, b: implies(
+            all_of(s.precedes[a, b], s.is_answered(b), s.level[b] == level, s.reader[a] == s.reader[b]),
+            s.moment[a] <= s.moment[b],
+        ),
+    )
+
+
 class HopesOfEventualReads(EventualReads):
     """What an eventual read does not promise, as a claim."""
 
     @invariant(source="seed 002, consistency; facts 6.2: Eventually")
     def eventual_reads_do_not_go_back(s) -> Bool:
         """An eventual read is not older than an answer that its client had before."""
-        return forall(
-            s.Read,
-            s.Read,
-            lambda a, b: implies(
-                all_of(
-                    s.precedes[a, b], s.is_answered(b), s.level[b] == "eventually", s.reader[a] == s.reader[b]
-                ),
-                s.moment[a] <= s.moment[b],
-            ),
-        )
+        return do_not_go_back(s, "eventually")
 
 
 class HopesOfBoundedReads(BoundedReads):
-    """What a bounded read does not promise, as a claim."""
+    """What a bounded read does not promise, as claims."""
+
+    @invariant(source="seed 002, consistency; facts 6.2: Bounded")
+    def bounded_reads_do_not_go_back(s) -> Bool:
+        """A bounded read is not older than an answer that its client had before."""
+        return do_not_go_back(s, "bounded")
 
     @invariant(source="seed 002, consistency; facts 6.2: Bounded")
     def bounded_reads_show_own_writes(s) -> Bool:
@@ -190,6 +209,32 @@ class StallIsAnError(TicksStop):
         s.end_without_answer(q)
 
 
+class WaitersOutliveTheirCallers(Reads):
+    """2.5: a caller that gives up broadcasts without the lock, and its waiter may miss that. It sleeps until
+    the next raise, or the end of the replica.
+    """
+
+    left: Set[Reads.Read] = everywhere(False)
+
+    def cancel(s, q: Reads.Read) -> None:
+        s.left[q] = s.progress[q] == "asleep"
+        super().cancel(q)
+
+    def wake(s, r: Reads.Replica) -> None:
+        super().wake(r)
+        s.left = each(s.Read, lambda q: s.left[q] & (s.place(q) != r))
+
+    @leads_to(source="facts 6.1; hazard 34")
+    def a_left_waiter_ends(s, q: Reads.Read) -> tuple[Bool, Bool]:
+        """A waiter without a caller ends, if the client has not named the guarantee itself."""
+        return s.left[q] & (s.level[q] != "customized"), ~s.left[q]
+
+    @leads_to(source="facts 6.1, 6.2; hazard 34")
+    def a_left_waiter_of_any_level_ends(s, q: Reads.Read) -> tuple[Bool, Bool]:
+        """A waiter without a caller ends, whatever its guarantee was."""
+        return s.left[q], ~s.left[q]
+
+
 class WithoutTimestamps(Reads):
     """Deletes remove the rows that are present when they are applied, whatever their timestamp."""
 
@@ -236,6 +281,13 @@ class DeletesMarkRows(Reads):
     def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
         is_deleted = exists(s.Write, lambda d: s.marked[r, d, w] & (s.ts[d] <= value))
         return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~is_deleted)
+
+    @invariant(source="seed 002, insert before delete; facts 6.1")
+    def marks_hide_what_all_deletes_hide(s) -> Bool:
+        """A replica shows what it would show if an answer looked at all applied deletes: the answers of every
+        level are those of ``Reads``.
+        """
+        return forall(s.Replica, s.Write, s.Ts, lambda r, w, t: s.finds(r, w, t) == Reads.finds(s, r, w, t))
 
     @lemma(source="seed 002, insert before delete; facts 6.1")
     def rows_have_the_deletes_that_are_applied(s) -> Bool:

@@ -13,10 +13,12 @@ from tests.models.refinement.test_actions import PROTOCOLS
 from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
 from tidemark.checks.conform.walks import Walks, least_share
+from tidemark.checks.gate.pins import judgements
 from tidemark.checks.interleave.again import replay_token
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, ask
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
+from tidemark.checks.verdicts.plan import Task
 from tidemark.checks.verdicts.verdict import COVERAGE, Outcome, Verdict
 from tidemark.impl.values.report import TimeTickReport
 from tidemark.models.conformance.adapter import BrokenRunError, State
@@ -187,6 +189,9 @@ def test_examples_that_were_not_run_are_missed() -> None:
     (coverage,) = [one for one in verdicts if one.subject.property_id == COVERAGE]
     assert coverage.outcome is Outcome.REFUTED
     assert "only 24 of 25 examples were run" in coverage.reason
+    unseen = [one for one in verdicts if one is not coverage]
+    found = judgements(Task(manifest, manifest.conform[0], "conform"), JUDGE, unseen)
+    assert [one.verdict.reason for one in found if not one.ok] == ["examples: pinned 25, seen 24"]
 
 
 TABLES = tables()
@@ -275,6 +280,13 @@ def test_actions_that_no_walk_has_had_are_named():
     assert "12 walks of at most 80 steps" in found["conformance"].bounds
     assert found[COVERAGE].outcome is Outcome.REFUTED
     assert "no walk has had the action compact" in found[COVERAGE].reason
+
+
+def test_a_comparison_that_takes_any_state_for_a_first_one_is_a_problem(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(StepChecker, "start", lambda checker, state: None)
+    found = _verdicts(_entry())
+    assert found["conformance"].outcome is Outcome.HOLDS
+    assert "a later state is taken for a first one" in found[COVERAGE].reason
 
 
 def test_an_excuse_must_be_needed():

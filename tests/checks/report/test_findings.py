@@ -139,6 +139,7 @@ def _finding(entry: str, claim: str, *, shown: bool) -> Finding:
         ("tiny", "flush.stored_once", "there is none"),
         ("seed-not-strict-any-size", "flush.reset_only_by_greater_checkpoint", "does not judge"),
         ("save-appends", "flush.nothing_lost", "does not judge"),
+        ("calm", "flush.flush_completes", "rests on the size"),
     ],
 )
 def test_evidence_that_does_not_fit_is_refused(

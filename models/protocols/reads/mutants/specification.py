@@ -13,6 +13,7 @@ from tidemark.spec.language import (
     greatest,
     ite,
     one_of,
+    other_parameters,
     removed,
     require,
 )
@@ -113,6 +114,12 @@ class RowsWithoutAPack(Reads):
     instance="reads-small",
     name="deletes-do-not-wait-for-rows",
 )
+@mutant(
+    killer="reads.marks_hide_what_all_deletes_hide",
+    source="seed 002, insert before delete",
+    instance="reads-deletes-mark-rows",
+    name="deletes-mark-what-is-there",
+)
 class DeletesBeforeRows(DeletesMarkRows):
     """A replica applies rows and deletes of a pack in any order: a delete marks the rows that it finds, and
     its row may come after it.
@@ -173,6 +180,21 @@ class RaiseWakesNobody(Reads):
         require(~s.stopped[r] & (s.pack[r] > s.safe[r]))
         require(forall(s.Write, lambda w: ~s.is_in_pack(r, w)))
         s.safe[r] = s.pack[r]
+
+
+@mutant(
+    killer="reads.a_waiting_read_ends", source="H34: a signal for a broadcast", instance="reads-two-bounded"
+)
+class RaiseSignalsOne(BoundedReads):
+    """The service time is raised and one of the sleepers is told: the others wait for the next raise."""
+
+    @other_parameters
+    def raise_safe(s, r: BoundedReads.Replica, told: BoundedReads.Read) -> None:
+        one = s.progress[told] == "asleep"
+        require(one | forall(s.Read, lambda q: s.progress[q] != "asleep"))
+        asleep = s.progress
+        super().raise_safe(r)
+        s.progress = each(s.Read, lambda q: ite(q == told, s.progress[q], asleep[q]))
 
 
 @mutant(killer="reads.a_waiting_read_ends", source="H34: close must broadcast too", instance="reads-tiny")
