@@ -29,7 +29,7 @@ OUTCOMES = {
 }  # fmt: skip
 SIZES = {
     "full": 3, "stale": 40, "watermark": 100, "check": 1000, "interval": 100, "tick": 1000, "batch": 1,
-    "parallel": 1,
+    "parallel": 1, "tries": 0,
 }  # fmt: skip
 
 
@@ -60,6 +60,7 @@ class World(Scene):
             max_parallel_rpcs=int(self.size("parallel")),
             checkpoint_rpc_timeout=17.0,
             save_rpc_timeout=13.0,
+            save_tries=int(self.size("tries")),
             retry_initial_seconds=1.0,
             retry_max_seconds=3.0,
         )
@@ -212,6 +213,12 @@ a store and a coordinator that are late: c=1:10:1@1+2@1+3@1+4@2+5@2+6@2 put=1.5:
 pauses grow up to a limit: c=1:10:1@1+2@1+3@1 put=fail,fail,fail,ok save=drop,ok => 0 recover c; 1 put
     c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 7 put c/segment-1/10; 7 save c6 1@10 1+2+3;
     10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
+the last try of a save is as good as the first: tries=3 c=1:10:1@1+2@1+3@1 put=fail,fail,ok
+    save=drop,refused,ok => 0 recover c; 1 put c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 4
+    save c6 1@10 1+2+3; 7 save c6 1@10 1+2+3; 10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
+a save fails too often, and the node ends itself: tries=2 c=1:10:1@1+2@1+3@1,2:20:11@1+12@1+13@1
+    save=drop,refused => 0 recover c; 1 put c/segment-1/10; 1 save c6 1@10 1+2+3; 2 save c6 1@10 1+2+3; fails:
+    SaveFailedError; c20-0 1@10 uploaded, 1@20 queued, 1 growing; pending c0
 the store breaks: c=1:10:1@1+2@1+3@1 put=broken => 0 recover c; 1 put c/segment-1/10; fails: RuntimeError;
     c10-0 1@10 queued, 1 growing; pending c0
 the coordinator breaks at a save: c=1:10:1@1+2@1+3@1 save=broken => 0 recover c; 1 put c/segment-1/10; 1
