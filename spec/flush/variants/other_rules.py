@@ -9,7 +9,9 @@ from tidemark.spec.flush.variants.finer_steps import Packs
 from tidemark.spec.language import (
     Bool,
     Self,
+    Set,
     action,
+    constant,
     exists,
     forall,
     implies,
@@ -351,3 +353,40 @@ class ConfirmedBySegments(Flush):
         """The coordinator waits for this segment. Without the option it knows those with a record."""
         covers = exists(s.Position, lambda p: (p <= ts) & s.row_of(p, segment))
         return covers & (s.LISTS_ALL | (s.dml[segment] > 0))
+
+
+class FlushByMessage(Flush):
+    """A flush is a message of the log: who reads it takes its own timestamp for flushTs (seed 001)."""
+
+    asks: Set[Flush.Position] = constant()
+
+    ask_flush = removed
+    deliver_flush = removed
+
+    def consume(s) -> None:
+        super().consume()
+        asks = s.asks[s.consumed] & (s.request[s.consumed] != "confirmed")
+        s.request[s.consumed] = ite(asks, "delivered", s.request[s.consumed])
+        s.flush_ts = ite(s.asks[s.consumed], s.later_flush_ts(), s.flush_ts)
+
+    def later_flush_ts(s) -> Flush.Position:
+        """FlushChannel stores it as it comes: the log has an order (hazard 6)."""
+        return s.consumed
+
+    @lemma(source="seed 001, manual flush; hazard 6")
+    def flush_ts_is_no_later_than_what_was_read(s) -> Bool:
+        """No flush comes before its time, and each one that comes is the greatest."""
+        return s.flush_ts <= s.consumed
+
+
+class FlushByMessageNotStrict(FlushByMessage):
+    """The same, reset at or above."""
+
+    STRICT = False
+
+
+class FlushByMessageClearedBlindly(FlushByMessage):
+    """The same, and the callback clears what has come since it has looked (hazard 5)."""
+
+    def unchanged_flush_ts(s) -> Bool:
+        return s.rpc == "read"

@@ -37,7 +37,7 @@ class World(Scene):
     """A log, a store and a coordinator. Scripts name
 
     - by channel, a letter, its packs ``seconds:end:rows``, where a row is ``timestamp@segment``; the last one
-      may be followed by ``:close`` or ``:drop``;
+      may be followed by ``:close`` or ``:drop``, each by ``:flush``;
     - ``flush``, ``seal`` and ``recover``: ``seconds:channel``, and what the call has further; ``stop``: when;
     - ``held``: for how long a seal waits between two segments;
     - ``stored``: ``segment@position`` of what was recorded before, perhaps with ``:flushed`` or ``:dropped``;
@@ -85,9 +85,10 @@ class World(Scene):
                     tuple(Row(ts, segment, ts) for ts, segment in found),
                     close=how == "close",
                     drop=how == "drop",
+                    flush=how == "flush",
                 )
             start = int(end)
-        if how:
+        if how in ("close", "drop"):
             self.note(f"reads {channel} on")
         await self.sleep(1000)
         raise AssertionError("the log has ended")
@@ -244,6 +245,15 @@ a smaller flush is covered by a greater one: tick=4 interval=0 c=1:10:1@1,3:20:2
 an urgent report fails, and the next one is late: c=1:10:1@1,3:20:11@2,5:30,6:40 flush=2:c:20
     update=1.5:drop,1.5:ok => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
     save c6 2@20 11; 5 update c30; 6.5 update c40; c40-40 1 growing, 2 growing; pending nothing
+the log asks for a flush, of the message's own pack too: c=1:10:1@1,3:20:11@1+12@2:flush,5:30 => 0 recover c;
+    3 put c/segment-1/20; 3 save c6 1@20 1+11; 3 put c/segment-2/20; 3 save c6 2@20 12; 5 update c30; c30-30
+    1 growing, 2 growing; pending nothing
+the checkpoint equals a flush of the log, which stays without a further tick: c=1:10,3:20::flush => 0 recover
+    c; 3 update c20; c20-20 of 20; pending nothing
+a further tick resets it: c=1:10,3:20::flush,5:30 => 0 recover c; 3 update c20; 5 update c30; c30-30;
+    pending nothing
+the log asks for less than a call did: c=1:10,3:20:11@1:flush flush=2:c:25 => 0 recover c; c20-10 of 25 1x1, 1
+    growing; pending c10
 a flush of nothing, at the checkpoint, and past it: c=1:10,3:20,5:30 flush=2:c:20 => 0 recover c; 3 update
     c20; 5 update c30; c30-30; pending nothing
 two flushes, one below what is read: c=1:10,3:20:11@1,5:30 flush=2:c:10,4:c:25 => 0 recover c; 3 update c10;
