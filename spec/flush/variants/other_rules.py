@@ -21,6 +21,7 @@ from tidemark.spec.language import (
     lemma,
     maximum,
     option,
+    other_parameters,
     removed,
     require,
     transition_invariant,
@@ -326,6 +327,7 @@ class KeyedByStart(Packs):
 class TakenWithinAPack(KeyedByStart):
     """Memory may be short, and the buffer taken, between two rows of a pack."""
 
+    @other_parameters
     def consume(s, end: Flush.Position) -> None:
         require(s.alive & (end == s.consumed + 1))
         s.held[end] = ite(s.carries[end] & ~s.replayed(end), "buffered", "none")
