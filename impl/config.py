@@ -22,6 +22,8 @@ class DataNodeConfig:
     checkpoint_tick_seconds: period of the updater's timer (10 s).
     max_positions_per_rpc, max_parallel_rpcs, checkpoint_rpc_timeout: batches of the updater (128, 10, 20 s).
     save_rpc_timeout: deadline of SaveBinlogPaths in seconds.
+    save_tries: failed tries of a SaveBinlogPaths after which the node ends itself; 0: it tries until it is
+        ended (seed 003 and Milvus: 10).
     retry_initial_seconds, retry_max_seconds: pause after a failed write or save, doubling (0.2 s to 10 s).
     """
 
@@ -35,6 +37,7 @@ class DataNodeConfig:
     max_parallel_rpcs: int = 10
     checkpoint_rpc_timeout: float = 20.0
     save_rpc_timeout: float = 10.0
+    save_tries: int = 0
     retry_initial_seconds: float = 0.2
     retry_max_seconds: float = 10.0
 
@@ -46,6 +49,7 @@ class DataNodeConfig:
             ("checkpoint_interval_ts", 0),
             ("max_positions_per_rpc", 1),
             ("max_parallel_rpcs", 1),
+            ("save_tries", 0),
         ):
             value = getattr(self, name)
             if value < smallest:

@@ -17,6 +17,10 @@ class StoreError(ImplementationError):
     """The object store or the metadata store failed; a retry may succeed."""
 
 
+class SaveFailedError(ImplementationError):
+    """A save has failed as often as a node tries: the node ends itself, and another recovers its channels."""
+
+
 class UnknownChannelError(ImplementationError):
     """The node or the coordinator does not serve this channel."""
 

@@ -72,7 +72,9 @@ class Row:
 class Pack:
     """The messages between two time ticks of one channel: rows have ``start.ts < ts <= end.ts``.
 
-    Milvus: IsCloseMsg, FlowGraphMsg
+    Milvus: IsCloseMsg, FlowGraphMsg, ManualFlushMessage
+
+    flush: its last message asks for a flush up to the end of the pack, which is the message's own tick.
     """
 
     start: StartPosition
@@ -80,6 +82,7 @@ class Pack:
     rows: tuple[Row, ...] = ()
     close: bool = False
     drop: bool = False
+    flush: bool = field(default=False, repr=False)
 
     def __post_init__(self) -> None:
         if self.start.ts >= self.end.ts:

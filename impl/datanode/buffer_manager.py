@@ -45,8 +45,7 @@ class BufferManager:
 
     def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         """Ask that every row up to ``flush_ts`` becomes durable soon. Requests may arrive out of order."""
-        buffer = self.get(channel)
-        buffer.flush_ts = max(buffer.flush_ts, flush_ts)
+        self.get(channel).flush_up_to(flush_ts)
 
     def seal_segment(self, channel: ChannelName, segment_id: SegmentId, *, expires: Timestamp) -> bool:
         """Let the segment be flushed. No row after ``expires`` is ever allocated to it.

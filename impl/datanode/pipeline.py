@@ -10,7 +10,7 @@ from tidemark.impl.types import ChannelName, Pack
 class ChannelPipeline:
     """Consumes a channel until a close or a drop message. ``ended`` says which one came.
 
-    Milvus: FlowGraph, ddNode
+    Milvus: FlowGraph, ddNode, MsgHandler, HandleManualFlush
     """
 
     def __init__(
@@ -38,6 +38,8 @@ class ChannelPipeline:
     async def process(self, pack: Pack) -> None:
         """Pass one pack through all nodes. Buffered rows stay unsynced when the channel is closed."""
         self.write_buffer.consume(self.recovery_filter.apply(pack))
+        if pack.flush:
+            self.write_buffer.flush_up_to(pack.end.ts)
         if pack.drop:
             await self._drop()
         elif not pack.close:

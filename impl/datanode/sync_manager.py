@@ -1,4 +1,5 @@
-"""Runs sync tasks: in order within a segment, in parallel across segments, each until it has succeeded.
+"""Runs sync tasks: in order within a segment, in parallel across segments, each until it has succeeded, or
+until its save has failed as often as the node tries.
 
 A task's place in its segment's queue is taken when it is submitted, not when it starts. A later task of the
 same segment thus never records its position before an earlier one has recorded its rows.
@@ -10,7 +11,7 @@ from functools import partial
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datanode.sync_task import SyncStage, SyncTask
-from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.errors import RpcError, SaveFailedError, StoreError
 from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption
 from tidemark.impl.runtime import Spawn
 from tidemark.impl.types import SaveOutcome
@@ -53,14 +54,21 @@ class SyncManager:
         del self.queues[key]
 
     async def _run(self, task: SyncTask) -> None:
-        """Upload, record, call back. Failures are retried until the node ends."""
+        """Upload, record, call back. Failures are retried until the node ends; too many saves end it."""
         if task.rows:
             await self._upload(task)
         else:
             await self._preemption.point("sync.upload")
         task.stage = SyncStage.UPLOADED
         await self._preemption.point("sync.send_save")
+        failed = 0
         while not await self._save(task):
+            failed += 1
+            if failed == self._config.save_tries:
+                raise SaveFailedError(
+                    f"{task.path}: its save has failed {failed} times; the rows are in the log, recover"
+                    f" {task.channel} with another incarnation"
+                )
             await self._back_off(task)
         task.stage = SyncStage.FINISHED
         task.sink.on_synced(task)

@@ -107,6 +107,10 @@ class WriteBuffer:
             )
         return True
 
+    def flush_up_to(self, flush_ts: Timestamp) -> None:
+        """Every row up to the timestamp should become durable soon. A smaller one changes nothing."""
+        self.flush_ts = max(self.flush_ts, flush_ts)
+
     async def apply_policies(self) -> None:
         """Start the syncs that the policies pick after a pack. Each yield is a step of its own."""
         for policy in self.policies:

@@ -188,11 +188,15 @@ class FlushActions(Protocol, name="flush"):
         require(
             exists(
                 s.Position,
-                lambda p: s.row_of(p, segment) & (s.held[p] == "buffered") & (p <= s.flush_ts),
+                lambda p: s.row_of(p, segment) & (s.held[p] == "buffered") & s.is_covered(p),
             )
         )
         require(s.phase[segment] != "flushed")
         s.yield_buffer(segment)
+
+    def is_covered(s, p: Position) -> Bool:
+        """The row's pack starts below flushTs: of a pack of one row, the row is not above it."""
+        return p <= s.flush_ts
 
     @action(
         source="facts 7.7: SealSegments",

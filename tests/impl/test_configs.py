@@ -20,7 +20,7 @@ LEASE = partial(OracleConfig, lease=15.0)
 NUMBERS = (
     (DataNodeConfig, 1, "full_buffer_bytes stale_after_ts memory_watermark_bytes max_positions_per_rpc"),
     (DataNodeConfig, 1, "max_parallel_rpcs"),
-    (DataNodeConfig, 0, "checkpoint_interval_ts"),
+    (DataNodeConfig, 0, "checkpoint_interval_ts save_tries"),
     (ProxyConfig, 1, "max_tasks parallel_tasks id_batch"),
     (ProxyConfig, 0, "tick_interval_ts"),
     (QueryNodeConfig, 0, "max_lag_ms"),

@@ -186,6 +186,9 @@ class Packs(Flush):
         )
         s.consumed = end
 
+    def is_covered(s, p: Flush.Position) -> Bool:
+        return ~exists(s.Position, lambda e: s.ends[e] & (s.flush_ts <= e) & (e < p))
+
     def checkpoint(s) -> Flush.Position:
         return greatest(
             s.Position,

@@ -29,7 +29,7 @@ OUTCOMES = {
 }  # fmt: skip
 SIZES = {
     "full": 3, "stale": 40, "watermark": 100, "check": 1000, "interval": 100, "tick": 1000, "batch": 1,
-    "parallel": 1,
+    "parallel": 1, "tries": 0,
 }  # fmt: skip
 
 
@@ -37,7 +37,7 @@ class World(Scene):
     """A log, a store and a coordinator. Scripts name
 
     - by channel, a letter, its packs ``seconds:end:rows``, where a row is ``timestamp@segment``; the last one
-      may be followed by ``:close`` or ``:drop``;
+      may be followed by ``:close`` or ``:drop``, each by ``:flush``;
     - ``flush``, ``seal`` and ``recover``: ``seconds:channel``, and what the call has further; ``stop``: when;
     - ``held``: for how long a seal waits between two segments;
     - ``stored``: ``segment@position`` of what was recorded before, perhaps with ``:flushed`` or ``:dropped``;
@@ -60,6 +60,7 @@ class World(Scene):
             max_parallel_rpcs=int(self.size("parallel")),
             checkpoint_rpc_timeout=17.0,
             save_rpc_timeout=13.0,
+            save_tries=int(self.size("tries")),
             retry_initial_seconds=1.0,
             retry_max_seconds=3.0,
         )
@@ -84,9 +85,10 @@ class World(Scene):
                     tuple(Row(ts, segment, ts) for ts, segment in found),
                     close=how == "close",
                     drop=how == "drop",
+                    flush=how == "flush",
                 )
             start = int(end)
-        if how:
+        if how in ("close", "drop"):
             self.note(f"reads {channel} on")
         await self.sleep(1000)
         raise AssertionError("the log has ended")
@@ -212,6 +214,12 @@ a store and a coordinator that are late: c=1:10:1@1+2@1+3@1+4@2+5@2+6@2 put=1.5:
 pauses grow up to a limit: c=1:10:1@1+2@1+3@1 put=fail,fail,fail,ok save=drop,ok => 0 recover c; 1 put
     c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 7 put c/segment-1/10; 7 save c6 1@10 1+2+3;
     10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
+the last try of a save is as good as the first: tries=3 c=1:10:1@1+2@1+3@1 put=fail,fail,ok
+    save=drop,refused,ok => 0 recover c; 1 put c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 4
+    save c6 1@10 1+2+3; 7 save c6 1@10 1+2+3; 10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
+a save fails too often, and the node ends itself: tries=2 c=1:10:1@1+2@1+3@1,2:20:11@1+12@1+13@1
+    save=drop,refused => 0 recover c; 1 put c/segment-1/10; 1 save c6 1@10 1+2+3; 2 save c6 1@10 1+2+3; fails:
+    SaveFailedError; c20-0 1@10 uploaded, 1@20 queued, 1 growing; pending c0
 the store breaks: c=1:10:1@1+2@1+3@1 put=broken => 0 recover c; 1 put c/segment-1/10; fails: RuntimeError;
     c10-0 1@10 queued, 1 growing; pending c0
 the coordinator breaks at a save: c=1:10:1@1+2@1+3@1 save=broken => 0 recover c; 1 put c/segment-1/10; 1
@@ -237,6 +245,15 @@ a smaller flush is covered by a greater one: tick=4 interval=0 c=1:10:1@1,3:20:2
 an urgent report fails, and the next one is late: c=1:10:1@1,3:20:11@2,5:30,6:40 flush=2:c:20
     update=1.5:drop,1.5:ok => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
     save c6 2@20 11; 5 update c30; 6.5 update c40; c40-40 1 growing, 2 growing; pending nothing
+the log asks for a flush, of the message's own pack too: c=1:10:1@1,3:20:11@1+12@2:flush,5:30 => 0 recover c;
+    3 put c/segment-1/20; 3 save c6 1@20 1+11; 3 put c/segment-2/20; 3 save c6 2@20 12; 5 update c30; c30-30
+    1 growing, 2 growing; pending nothing
+the checkpoint equals a flush of the log, which stays without a further tick: c=1:10,3:20::flush => 0 recover
+    c; 3 update c20; c20-20 of 20; pending nothing
+a further tick resets it: c=1:10,3:20::flush,5:30 => 0 recover c; 3 update c20; 5 update c30; c30-30;
+    pending nothing
+the log asks for less than a call did: c=1:10,3:20:11@1:flush flush=2:c:25 => 0 recover c; c20-10 of 25 1x1, 1
+    growing; pending c10
 a flush of nothing, at the checkpoint, and past it: c=1:10,3:20,5:30 flush=2:c:20 => 0 recover c; 3 update
     c20; 5 update c30; c30-30; pending nothing
 two flushes, one below what is read: c=1:10,3:20:11@1,5:30 flush=2:c:10,4:c:25 => 0 recover c; 3 update c10;

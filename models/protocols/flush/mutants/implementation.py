@@ -95,8 +95,8 @@ MUTANTS = patches(
     ),
     Patch(
         "flush-ts-is-overwritten",
-        at=f"{BUFFERS}flush_channel",
-        old="max(buffer.flush_ts, flush_ts)",
+        at=f"{BUFFER}flush_up_to",
+        old="max(self.flush_ts, flush_ts)",
         new="flush_ts",
         killer="flush.flush_request_not_lost",
         on=RACE,
