@@ -131,16 +131,6 @@ class SaveAppends(Flush):
         return True
 
 
-@mutant(killer="flush.stored_once", source="B63", instance="small")
-class RecoveryDoesNotFilter(Flush):
-    """Replayed rows are kept though they are stored."""
-
-    def consume(s) -> None:
-        require(s.alive)
-        s.consumed = s.consumed + 1
-        s.held[s.consumed] = ite(s.carries[s.consumed], "buffered", "none")
-
-
 @mutant(killer="flush.stored_once", source="H46, H47; seed 003", instance="small")
 class RecoveryFiltersBelow(Flush):
     """The recovery filter is < where the position is an end position."""
@@ -216,17 +206,6 @@ class ResetByEqual(Flush):
     STRICT = False
 
 
-@mutant(killer="flush.flush_request_not_lost", source="facts 10.3: 60 tries", instance="small")
-class CrashForgetsFlush(Flush):
-    """FlushChannel is not repeated to the new owner."""
-
-    def crash(s) -> None:
-        require(s.alive)
-        s.alive = False
-        s.forget_updater()
-        s.fault()
-
-
 # ---- time-tick node and updater ----
 
 
@@ -237,14 +216,6 @@ class NoTrigger(Flush):
     def send_by_signal(s) -> None:
         super().send_by_signal()
         require(~s.pending)
-
-
-@mutant(killer="flush.stored_never_goes_back", source="B29, B27", instance="small")
-class CoordinatorStoresPlainly(Flush):
-    """The coordinator stores whatever arrives: a late request takes the checkpoint back."""
-
-    def accepted(s, position: Flush.Position) -> Flush.Position:
-        return position
 
 
 @mutant(
