@@ -24,17 +24,6 @@ from tidemark.spec.language import (
 # ---- checkpoint and write buffer ----
 
 
-@mutant(
-    killer="flush.checkpoint_before_earliest_unsynced",
-    source="H15, B13; seed 001, GetCheckpoint",
-    instance="small",
-)
-class CheckpointIgnoresInFlight(Flush):
-    """GetCheckpoint looks at buffers only."""
-
-    IN_FLIGHT = False
-
-
 @mutant(killer="flush.checkpoint_before_earliest_unsynced", source="H16", instance="small")
 class InFlightRemovedEarly(Flush):
     """The in-flight position is removed when the upload is done, before the coordinator has recorded it."""
@@ -76,16 +65,6 @@ class MissingSegmentIsSuccess(Flush):
         s.release(segment, end)
 
 
-@mutant(killer="flush.checkpoint_advances", source="H18, B17, B23", instance="calm")
-class LateRowPinsCheckpoint(Flush):
-    """A row arrives after its segment was flushed and left the metacache: no sync ever takes it."""
-
-    def seal(s, segment: Flush.Segment) -> None:
-        require(s.alive & (s.phase[segment] == "growing"))
-        require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
-        s.phase[segment] = "sealed"
-
-
 @mutant(killer="flush.flushed_is_recorded", source="B17", instance="small")
 class MetacacheDropsGrowing(Flush):
     """An entry of the metacache is removed while its rows are buffered."""
@@ -121,14 +100,6 @@ class SyncUnordered(Flush):
         s.held = each(s.Position, lambda p: ite(s.own_row(p, segment, end), "none", s.held[p]))
         s.task[segment, end] = "none"
         s.flush_task[segment, end] = False
-
-
-@mutant(killer="flush.stored_once", source="H48, B19", instance="small")
-class SaveAppends(Flush):
-    """A repeated save adds its binlogs again."""
-
-    def brings_rows(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
-        return True
 
 
 @mutant(killer="flush.stored_once", source="H46, H47; seed 003", instance="small")
@@ -169,14 +140,6 @@ class FlushPolicyOnlySealed(Flush):
 
 
 # ---- flush timestamp ----
-
-
-@mutant(killer="flush.flush_request_not_lost", source="H6", instance="two-flushes")
-class PlainStoreOfFlushTs(Flush):
-    """FlushChannel overwrites a larger flush timestamp."""
-
-    def take_flush_ts(s, ts: Flush.Position) -> None:
-        s.flush_ts = ts
 
 
 @mutant(killer="flush.flush_request_not_lost", source="H5", instance="two-flushes")

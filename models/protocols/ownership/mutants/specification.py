@@ -84,16 +84,6 @@ class CollectsWithTheCollection(Ownership):
         return s.ended & (s.life != "gone")
 
 
-@mutant(killer="ownership.dropped_means_settled", source="hazard 14; facts 7.9", instance=SMALL)
-class NewCollectionKeepsTheEpoch(Ownership):
-    """A collection of the same name begins with the epoch of the last one."""
-
-    def create(s) -> None:
-        epoch = s.epoch
-        super().create()
-        s.epoch = epoch
-
-
 @mutant(killer="ownership.stored_never_goes_back", source="hazard 21; property M", instance=TWO_ROWS)
 class StoresWhatComes(Ownership):
     """The owner's report is stored, whatever is stored."""
@@ -207,13 +197,3 @@ class SeekStartsInAnyOrder(Seek):
         )
         s.begun[same] = True
         s.first[same] = p - 1
-
-
-@mutant(killer="ownership.stored_never_goes_back", source="facts 10.1, 10.4", instance=AGAIN)
-class SeekFirstCheckpointOverwrites(Seek):
-    """The first checkpoint is stored although one was reported before."""
-
-    def begin_checkpoint(s) -> None:
-        require((s.life == "living") & s.noted)
-        s.stored = s.begins
-        s.has_checkpoint = True

@@ -201,22 +201,6 @@ class RowsOfTheFuture(Reads):
         )
 
 
-@mutant(killer="reads.answers_are_exact", source="facts 6.1: deletes without MVCC", instance="reads-small")
-class DeletesOfTheFuture(Reads):
-    """A delete above the timestamp of the answer hides its row."""
-
-    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
-        return all_of(
-            s.applied[r, w],
-            ~s.deletes[w],
-            s.ts[w] <= value,
-            ~exists(
-                s.Write,
-                lambda d: all_of(s.applied[r, d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d]),
-            ),
-        )
-
-
 @mutant(
     killer="reads.answers_are_exact",
     source="seed 002, insert before delete: without timestamps",
