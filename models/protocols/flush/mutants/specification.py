@@ -158,17 +158,6 @@ class NeverResets(Flush):
         return s.rpc == "idle"
 
 
-@mutant(
-    killer="flush.reset_only_by_greater_checkpoint",
-    source="H7; seed 001, NotifyCheckpointUpdated",
-    instance="small",
-)
-class ResetByEqual(Flush):
-    """Reset at equality: harmless to the data, against the seed's rule."""
-
-    STRICT = False
-
-
 # ---- time-tick node and updater ----
 
 

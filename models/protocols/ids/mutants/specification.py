@@ -8,13 +8,6 @@ TINY = "ids-tiny"
 TWO = "ids-two-proxies"
 
 
-@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
-class AnswerIsTakenTwice(Ids):
-    """An answer that comes a second time begins the batch anew."""
-
-    ONCE = False
-
-
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TWO)
 class GivesOneTooMany(Ids):
     """The end of a batch is taken for its last id."""

@@ -3,18 +3,10 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import Bool, exists, forall, greatest, implies, ite, least, maximum, require
 from tidemark.spec.ownership import Ownership
-from tidemark.spec.ownership.variants import finer_steps as finer
 from tidemark.spec.ownership.variants.seek_without_checkpoint import Seek
 
 SMALL = "ownership-small"
 TWO_ROWS = "ownership-two-rows"
-
-
-@mutant(
-    killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 22; facts 7.6", instance=SMALL
-)
-class RefusedSaveIsSuccess(finer.RefusedIsSuccess):
-    """A save that is refused counts as success, and the channel comes back without a new tenure."""
 
 
 @mutant(killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 15; B13", instance=SMALL)

@@ -32,7 +32,6 @@ from tidemark.spec.reads.variants.other_rules import (
     EventualReads,
     SessionReads,
     StrongReads,
-    WithoutTimestamps,
 )
 
 # ---- the service time ----
@@ -199,15 +198,6 @@ class RowsOfTheFuture(Reads):
             ~s.deletes[w],
             ~exists(s.Write, lambda d: s.applied[r, d] & s.removes(d, w, value)),
         )
-
-
-@mutant(
-    killer="reads.answers_are_exact",
-    source="seed 002, insert before delete: without timestamps",
-    instance="reads-small",
-)
-class DeletesIgnoreTimestamps(WithoutTimestamps):
-    """A row that was inserted again after the delete, in the same pack, is deleted too."""
 
 
 # ---- guarantees ----
