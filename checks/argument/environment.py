@@ -86,7 +86,7 @@ class Assumptions:
         if entry is None:
             return Found(problem=f"there is no entry {name!r}")
         if isinstance(entry, MutantEntry):
-            constants, broken = dict[str, Any](), entry.killer is not None
+            constants, broken = entry.constants, entry.killer is not None
         elif isinstance(entry, InstanceEntry):
             constants = entry.constants
             broken = bool(entry.expect.refuted) or entry.expect.every is Expected.REFUTED

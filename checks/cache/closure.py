@@ -9,8 +9,6 @@ is under ``if TYPE_CHECKING`` never is. Modules named as text (``"package.module
 ``python -m``) count as imported by the file that holds the text, whatever loads them.
 """
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import inspect

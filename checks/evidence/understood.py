@@ -1,7 +1,5 @@
 """``tidemark evidence --understood``: which lines of logs have a rule, and which lines each claim lacks."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence

@@ -189,8 +189,9 @@ def _generated(task: Task, own: Sequence[Verdict], problems: list[str]) -> Verdi
     pinned = task.entry.total
     if len(mutants) != pinned:
         problems.append(f"generated mutants: pinned {pinned}, seen {len(mutants)}")
-    # Of the implementation the judge itself looks whether they exist: a sample leaves them out.
-    reviewed = task.entry.reviewed if isinstance(task.entry, GeneratedMutants) else ()
+    # Of the implementation the judge itself looks whether they exist. A sample leaves some out.
+    whole = isinstance(task.entry, GeneratedMutants) and task.entry.sample is None
+    reviewed = task.entry.reviewed if whole else ()
     problems += [f"reviewed mutant {name!r} was not generated" for name in reviewed if name not in mutants]
     return _pin(task, CLAIMS, problems, pins=pinned)
 

@@ -39,7 +39,7 @@ from tidemark.models.manifest import (
     Kind,
     MutantEntry,
 )
-from tidemark.models.manifest.resolve import instance_of
+from tidemark.models.manifest.resolve import instance_of, instance_of_mutant
 from tidemark.models.mutation.generated import find_mutant, mutants_of, mutated
 from tidemark.models.native.search.breadth_first import SearchLimits
 from tidemark.models.refinement.program import REFINEMENT
@@ -262,8 +262,14 @@ def _named_verdict(entry: MutantEntry, context: Context) -> Verdict:
         return _by_other_judge(entry, host, subject, context)
     instance = instance_of(host)
     base = _baseline(instance, tuple(sorted(_claims_of(host, context))), LIMITS)
-    mutant = Instance(entry.ref, instance.bounds, instance.constants, instance.name)
-    result = assess(base, mutant, entry.name, change=entry.source, limits=LIMITS, only=entry.killer)
+    result = assess(
+        base,
+        instance_of_mutant(entry, host),
+        entry.name,
+        change=entry.source,
+        limits=LIMITS,
+        only=entry.killer,
+    )
     return _verdict(subject, result, instance)
 
 

@@ -7,7 +7,7 @@ runs of all findings are in the report that a run of the gate writes.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from textwrap import fill
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.models.findings import Evidence, Finding, finding_files, load_findings
 from tidemark.models.instance import Instance
 from tidemark.models.manifest import Expected, InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
+from tidemark.models.manifest.resolve import instance_of, instance_of_mutant
 from tidemark.models.sources import Family, Label, labels_in, repository_catalogue, segments
 from tidemark.spec.language.protocol import resolve
 
@@ -227,8 +228,8 @@ class Book:
 
     def _instance(self, entry: InstanceEntry | MutantEntry) -> Instance:
         host = self._host(entry)
-        protocol = entry.protocol if isinstance(entry, InstanceEntry) else entry.ref
-        return Instance(protocol, host.bounds, host.constants, entry.name)
+        mine = instance_of(entry) if isinstance(entry, InstanceEntry) else instance_of_mutant(entry, host)
+        return replace(mine, name=entry.name)
 
 
 def linked(source: str) -> str:

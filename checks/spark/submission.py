@@ -1,7 +1,5 @@
 """What spark-submit sends to a cluster beside the code: the packages of this Python, and a launcher."""
 
-from __future__ import annotations
-
 import sysconfig
 import tarfile
 from pathlib import Path

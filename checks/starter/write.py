@@ -1,7 +1,5 @@
 """``tidemark init``: the files of a first protocol. They pass as they are."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

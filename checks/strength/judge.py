@@ -34,7 +34,8 @@ from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, re
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError
 from tidemark.models.lemmas.needed import Needed
-from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, Manifest, StrengthEntry, instance_of
+from tidemark.models.manifest import AnyEntry, InstanceEntry, Kind, Manifest, StrengthEntry
+from tidemark.models.manifest.resolve import instance_of, instance_of_mutant
 from tidemark.models.mutation.generated import mutants_of, mutated
 from tidemark.models.native.graph import build_graph
 from tidemark.models.native.parts import KernelOfParts, PartsLibrary
@@ -359,7 +360,7 @@ def _try_all(trials: Trials, entry: StrengthEntry, manifest: Manifest) -> Iterat
             host = hosts[mutant.instance]
             parts = trials.of(_holding(host, manifest), wrong=True)
             if any(part.claim == mutant.killer for part in trials.left(parts, listed=entry.idle)):
-                wrong = Instance(mutant.ref, host.bounds, host.constants, host.name)
+                wrong = instance_of_mutant(mutant, host)
                 trials.try_on(wrong, parts, states=entry.states, what=mutant.name)
                 yield mutant.name
     for name, ids in entry.generated.items():

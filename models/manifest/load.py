@@ -265,7 +265,7 @@ def _with_added(
     for section, entries in judged.items():
         if entries:
             found[section] = [completed(entry, "protocol") for entry in entries]
-    if mutants := _dicts(data.get("mutant")):
+    if mutants := [{"ref": base, **one} for one in _dicts(data.get("mutant"))]:
         found["mutant"] = [completed(one, "ref") if one.get("instance") in hosts else one for one in mutants]
     return found
 

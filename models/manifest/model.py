@@ -224,6 +224,10 @@ class MutantEntry(Strict):
     section: Literal["mutant"] = "mutant"
     tier: Tier = Tier.FAST
     ref: Reference
+    rule: str | None = None
+    """Id of a generated mutant of the protocol ``ref``, in place of a wrong protocol."""
+    constants: dict[str, Any] = Field(default_factory=dict)
+    """Options of the protocol ``ref`` that make it wrong, or constants in place of the instance's."""
     instance: Name
     """The instance, proof or interleaving program on which it must die."""
     source: str = Field(min_length=1)

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.manifest.errors import ManifestError, PinError
-from tidemark.models.manifest.model import InstanceEntry, Kind, Manifest, ProofEntry
+from tidemark.models.manifest.model import InstanceEntry, Kind, Manifest, MutantEntry, ProofEntry
 from tidemark.models.manifest.pins import ids_by_kind
+from tidemark.models.mutation.generated import mutated
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.references import ReferenceNotFoundError
@@ -48,6 +49,12 @@ def added_properties(protocol: str, variant: str) -> dict[str, list[str]]:
 def instance_of(entry: InstanceEntry) -> Instance:
     """The instance that an entry describes."""
     return Instance(entry.protocol, bounds=entry.bounds, constants=entry.constants, name=entry.name)
+
+
+def instance_of_mutant(entry: MutantEntry, host: InstanceEntry) -> Instance:
+    """A wrong protocol with the bounds, the constants and the name of the instance on which it must die."""
+    wrong = Instance(entry.ref, host.bounds, {**host.constants, **entry.constants}, host.name)
+    return wrong if entry.rule is None else mutated(wrong, entry.rule)
 
 
 def _trace(reference: str, *, where: str, file: str) -> Spec:

@@ -6,8 +6,8 @@ protocol is searched, an idle part is not listed, guarantees are left out of an 
 what keeps actions one step, and which actions end a process: each action is torn in two.
 
 An entry with ``like`` takes what it does not say of protocol, program, claims, bounds and constants from the
-entry of this name in its section. An instance with ``larger``, a list of sorts and numbers, has one of the
-next larger size beside it.
+entry of this name in its section; ``more_claims`` adds to its claims. An instance with ``larger``, a list of
+sorts and numbers, has one of the next larger size beside it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -41,7 +41,10 @@ ABOUT = {
     "larger": "The next larger size: one more of each of {}.",
     "opinion": "The same proof, each decisive query answered by two solvers.",
 }
-LIKE = ("protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry")
+LIKE = (
+    "protocol", "program", "reduction", "claims", "kinds", "bounds", "constants", "symmetry",
+    "instance", "equivalent",
+)  # fmt: skip
 """Keys that an entry takes from the one that it is like."""
 
 _NAMES = {"claims": "strength", "liveness": "strength-of-liveness", "lemmas": "strength-of-lemmas"}
@@ -94,7 +97,12 @@ def _alike(section: str, entries: list[Any], file: str) -> Iterator[object]:
             problem = f"{section} {entry.get('name')!r} is like {entry['like']!r}"
             raise ManifestError(problem, file=file, remedy=remedy)
         taken = {key: other[key] for key in LIKE if key in other}
-        yield {**taken, **{key: value for key, value in entry.items() if key != "like"}}
+        own = {key: value for key, value in entry.items() if key != "like"}
+        if isinstance(taken.get("claims"), list) and isinstance(own.get("more_claims"), list):
+            taken["claims"] = [*taken["claims"], *own.pop("more_claims")]
+        if own.get("kinds") == ["leads_to"]:
+            taken["about"] = "The same for liveness."
+        yield {**taken, **own}
 
 
 def _with_larger(instances: Sequence[Entry], protocol: str, file: str) -> Iterator[Entry]:

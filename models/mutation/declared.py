@@ -1,8 +1,8 @@
 """Named mutants: each says what it stands for and which claim must find it.
 
-A mutant of a specification is a subclass of the protocol; one of the implementation is a patch
-(``tidemark.models.mutation.patches``), or a function that returns the faulty program. The manifest lists
-their modules, and pins how many mutants each has.
+A mutant of a specification is a subclass of the protocol, or a line of the manifest that names the id of a
+generated mutant or an option. One of the implementation is a patch (``tidemark.models.mutation.patches``), or
+a function that returns the faulty program. The manifest lists the modules, with the number of their mutants.
 """
 
 import re

@@ -70,7 +70,7 @@ def find_mutant(reference: str, mutant_id: str) -> GeneratedMutant:
         if mutant.id == mutant_id:
             return mutant
     raise BadInstance(
-        f"{reference} has no generated mutant {mutant_id!r}; list them with: tidemark mutate --list"
+        f"{reference} has no generated mutant {mutant_id!r}; the verdicts of a [generated.NAME] name them"
     )
 
 

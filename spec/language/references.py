@@ -1,7 +1,5 @@
 """References ``module:name``: how manifests, tasks and command lines name Python objects."""
 
-from __future__ import annotations
-
 import difflib
 from importlib import import_module
 from pathlib import Path

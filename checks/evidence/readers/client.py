@@ -8,8 +8,6 @@ A block of a client history at once: the columns of all its lines, without an ob
 What is wrong with a line is said by ``client.op_row``. Here a block is either sound, or not taken at all.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import reduce
 from io import BytesIO

@@ -1,7 +1,5 @@
 """What clients saw: one operation a line, written when it is over; key sets as runs."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable, Iterable

@@ -8,8 +8,6 @@ stand at or below a tick that their topic already had. The last is a plain count
 judges, to compare them with.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator

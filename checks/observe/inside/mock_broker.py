@@ -5,8 +5,6 @@ It prints its address, and lives until its input ends.
 usage: python -m inside.mock_broker
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import threading

@@ -11,8 +11,6 @@ call that was held.
 usage: python -m inside.slow_disk CONTROL PROGRAM ARGUMENT...
 """
 
-from __future__ import annotations
-
 import ctypes
 import errno
 import fcntl

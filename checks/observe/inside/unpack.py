@@ -3,8 +3,6 @@
 usage: python unpack.py DATA OUT     DATA: the folder ``milvus/data`` of the wheel
 """
 
-from __future__ import annotations
-
 import lzma
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """The wire format of protocol buffers without their schema: just enough for the headers of messages."""
 
-from __future__ import annotations
-
 Fields = dict[int, list[int | bytes]]
 _FIXED = {1: 8, 5: 4}
 

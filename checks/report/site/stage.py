@@ -1,7 +1,5 @@
 """What MkDocs reads: the documents in their places, gallery, reference, notebook, settings."""
 
-from __future__ import annotations
-
 import doctest
 import json
 import re

@@ -54,16 +54,6 @@ MUTANTS = patches(
         says="The drop is reported while its last syncs are under way.",
     ),
     Patch(
-        "greatest-start-position",
-        at="datanode/write_buffer.py:WriteBuffer.get_checkpoint",
-        old="min(",
-        new="max(",
-        killer="checkpoint_is_durable",
-        on=Host("channels-two-segments", channels),
-        source="facts 7.2",
-        says="The checkpoint goes by the greatest of the buffered start positions.",
-    ),
-    Patch(
         "object-lacks-rows",
         at="datanode/sync_manager.py:SyncManager._upload_once",
         old="task.rows)",

@@ -1,7 +1,5 @@
 """The edges of proxies and query nodes, made of objects of the controlled world: logs, requests, results."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """What the parts of a world share: events, budgets of faults, the footprint of a step, waiting operations."""
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable

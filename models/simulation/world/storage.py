@@ -6,8 +6,6 @@ writes are immediate but volatile until ``sync``; a crash keeps a prefix of what
 kept write may be torn.
 """
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar

@@ -4,8 +4,6 @@ Everything that can happen is an ``Event``. The world keeps the events that exis
 enabled and fires the one that was picked. Between two picks nothing happens: that is the whole control.
 """
 
-from __future__ import annotations
-
 import asyncio
 import functools
 from collections.abc import Callable, Coroutine, Hashable

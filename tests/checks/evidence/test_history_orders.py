@@ -7,8 +7,6 @@ Each key is judged by itself, since a batch is not atomic across shards; a count
 numbers of rows at a level other than Strong and Bounded nothing is due.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Iterator

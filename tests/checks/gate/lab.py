@@ -4,8 +4,6 @@ The judges say what is expected. What is tested is who is asked: a run returns t
 were not taken over.
 """
 
-from __future__ import annotations
-
 import importlib
 import linecache
 import re

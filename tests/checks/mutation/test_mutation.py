@@ -12,7 +12,7 @@ from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.verdict import Outcome, holds, refuted
-from tidemark.models.instance import Instance
+from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.manifest import MutantEntry
 from tidemark.models.mutation.generated import mutants_of, mutated
@@ -160,6 +160,25 @@ def test_another_judge_refutes_the_killer_and_nothing_else(monkeypatch):
     monkeypatch.setattr(gate_registry, "registry", lambda: {"interleave": Other()})
     (found,) = MutateJudge().run(entry, Context(manifest=manifest))
     assert found.outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize(
+    ("manifest", "name", "right"),
+    [
+        ("store", "store-stale-read", {"rule": None}),
+        ("retries", "retries-keeps-the-version", {"constants": {}}),
+    ],
+)
+def test_a_named_mutant_may_be_that_of_a_rule_or_of_an_option(manifest, name, right):
+    entry, context = entry_of(name), Context(manifest=manifests()[manifest])
+    verdicts = [
+        verdict
+        for one in (entry, entry.model_copy(update=right))
+        for verdict in MutateJudge().run(one, context)
+    ]
+    assert [verdict.outcome for verdict in verdicts] == [Outcome.REFUTED, Outcome.HOLDS]
+    with pytest.raises(BadInstance, match="no generated mutant 'see/guard9/dropped'"):
+        MutateJudge().run(entry.model_copy(update={"rule": "see/guard9/dropped"}), context)
 
 
 def test_a_search_stops_on_the_named_claims_only():

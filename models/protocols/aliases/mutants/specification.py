@@ -9,13 +9,6 @@ BOTH = "aliases-alias-or-collection"
 AGAIN = "aliases-name-used-again"
 
 
-@mutant(killer="aliases.an_alias_points_to_a_collection", source="B64", instance=ONE)
-class DropLeavesTheAlias(Aliases):
-    """A collection is dropped, and its alias stays."""
-
-    REFUSES = False
-
-
 @mutant(killer="aliases.an_alias_is_no_collection", source="B64", instance=BOTH)
 class CreateLooksAtCollectionsOnly(Aliases):
     """A collection may have the name of an alias."""
@@ -52,20 +45,6 @@ class OnlyTheCollectionIsForgotten(Aliases):
         )
         s.moment[p, n] = ite(is_alias, moment[p, n], s.moment[p, n])
         s.floor[p, n] = ite(is_alias, floor[p, n], s.floor[p, n])
-
-
-@mutant(killer="aliases.a_request_is_served_what_its_name_meant", source="B65", instance=AGAIN)
-class LooksUpByNameAlone(Aliases):
-    """Whatever has the name that the alias has named is served."""
-
-    COMPARES = False
-
-
-@mutant(killer="aliases.what_was_replaced_is_not_served", source="B67", instance=ONE)
-class CopiesUnderTheAlias(Aliases):
-    """The entry of an alias holds the collection's metadata; a change of the collection leaves it."""
-
-    COPIES = True
 
 
 @mutant(killer="aliases.caches_are_not_behind", source="facts 12; hazard 36", instance=ONE)

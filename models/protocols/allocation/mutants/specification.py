@@ -2,7 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.allocation import Allocation
-from tidemark.spec.language import each, ite, maximum, require
+from tidemark.spec.language import each, ite, require
 
 SMALL = "allocation-small"
 
@@ -34,18 +34,6 @@ class RaisesGrowingSegmentsOnly(Allocation):
         super().restart(now, span)
         expiry = s.expiry
         s.expiry = each(s.Segment, lambda g: ite(s.phase[g] == "growing", expiry[g], 0))
-
-
-@mutant(killer="allocation.no_row_joins_an_ended_segment", source="seed 004, 6.3", instance=SMALL)
-class GrantsOfASealedSegment(Allocation):
-    """A grant is given of any segment, also of one that has ended."""
-
-    def allocate(s, a: Allocation.Grant, now: Allocation.Ts) -> None:
-        require(s.up & ~s.given[a])
-        s.issued = maximum(s.issued, now)
-        s.given[a] = True
-        s.until[a] = now + s.span
-        s.expiry[s.of[a]] = maximum(s.expiry[s.of[a]], now + s.span)
 
 
 @mutant(killer="allocation.the_rows_of_an_ended_segment_were_read", source="seed 004, 6.3", instance=SMALL)

@@ -14,21 +14,6 @@ class TaskUnlocked(Ddl):
 
 
 @mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
-class JobUnlocked(Ddl):
-    """A job is counted, but holds no lock: the loop that saw no job is not stopped (hazard 53)."""
-
-    JOB_LOCK = False
-
-
-@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53, B11, B47", instance="ddl-small")
-class JobUnlockedAndCountedLate(Ddl):
-    """A job holds no lock, and is counted after it has its timestamp (B11, B47)."""
-
-    JOB_LOCK = False
-    COUNT_FIRST = False
-
-
-@mutant(killer="ddl.minimum_is_below_all_to_come", source="H53", instance="ddl-small")
 class ReaderUnlocked(Ddl):
     """The loop does not wait for the lock (hazard 53)."""
 
@@ -58,21 +43,6 @@ class OnlyScheduler(Ddl):
 
     def lesser(s) -> Ddl.Ts:
         return s.scheduler_min
-
-
-@mutant(killer="ddl.minimum_is_below_all_to_come", source="facts 4", instance="ddl-small")
-class OnlyBackground(Ddl):
-    """The scheduler is forgotten in the minimum (facts 4)."""
-
-    def lesser(s) -> Ddl.Ts:
-        return s.background
-
-
-@mutant(killer="ddl.appends_are_above_the_report", source="H12", instance="ddl-small")
-class OutcomeUnknown(Ddl):
-    """A task that was given up is finished, though the logs may still get its message (hazard 12)."""
-
-    KNOWN_OUTCOME = False
 
 
 @mutant(killer="ddl.reports_never_go_back", source="B5", instance="ddl-small")

@@ -79,15 +79,6 @@ class PositionOfTheAnswer(DeleteBuffers):
         super().record(g)
 
 
-@mutant(killer="delete_buffers.dropped_means_applied", source="facts 10.4", instance=LEVEL)
-class DropsWhatIsNotApplied(DeleteBuffers):
-    """A level-zero segment is dropped as soon as it is recorded."""
-
-    def drop_level(s, z: DeleteBuffers.Segment) -> None:
-        require(s.is_level[z] & ~s.dropped[z] & exists(s.Position, lambda d: s.stored[z, d]))
-        s.dropped[z] = True
-
-
 @mutant(
     killer="delete_buffers.the_checkpoint_passes_no_unsynced_delete",
     source="facts 10.4; B38",

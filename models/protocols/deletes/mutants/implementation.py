@@ -103,16 +103,6 @@ COMPACTIONS = (
         says="A segment is said to have deletes that were not written to it.",
     ),
     Patch(
-        "a-level-is-dropped-unapplied",
-        at=COMPACTOR + "compact",
-        old="await self._apply(level, record.segment_id)",
-        new="pass",
-        killer=DROPPED,
-        on=COMPACT,
-        source="facts 10.4; B38",
-        says="A level-zero binlog is dropped, and no segment has its deletes.",
-    ),
-    Patch(
         "a-drop-takes-the-whole-segment",
         at=COMPACTOR + "_drop",
         old="left = tuple(one for one in record.binlogs if one != level)",

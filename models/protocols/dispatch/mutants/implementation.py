@@ -122,17 +122,6 @@ MUTANTS = patches(
         says="Every target of the main dispatcher gets every pack, whatever its position.",
     ),
     Patch(
-        "begins-at-the-greatest-position",
-        at=CHANNEL + "first_position",
-        old="min(",
-        new="max(",
-        killer=LEVEL,
-        on=MERGE.like(protocol=VARIANTS + "BeginsAtTheGreatestPosition"),
-        source="facts 5.2: positions",
-        tier="full",
-        says="The main dispatcher begins at the greatest position of the targets that wait.",
-    ),
-    Patch(
         "no-tick-without-messages",
         at=MAIN + "_hand_out",
         old="self.is_sent(target, pack)",

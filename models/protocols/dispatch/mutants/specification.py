@@ -128,28 +128,3 @@ class TheMainStaysWithoutTargets(Dispatch):
 
     def end_main(s) -> None:
         pass
-
-
-@mutant(killer="dispatch.a_target_has_room_for_one_pack", source="facts 5.2", instance="dispatch-small")
-class SendsToWhoIsFull(Dispatch):
-    """The main dispatcher sends a target its part though the last one is not taken."""
-
-    def send_main(s, t: Dispatch.Target) -> None:
-        require(s.owed[t])
-        s.owed[t] = False
-        s.deliver(t, s.main_from, s.main_at)
-
-
-@mutant(
-    killer="dispatch.who_has_room_is_not_split_off",
-    source="facts 5.2: maxTolerantLag",
-    instance="dispatch-small",
-)
-class SplitsWhoeverIsOwed(Dispatch):
-    """A target is split off before it was sent its part."""
-
-    def split(s, t: Dispatch.Target) -> None:
-        require(s.owed[t] & exists(s.Target, lambda u: (u != t) & (s.where[u] == "main")))
-        s.owed[t] = False
-        s.where[t] = "waiting"
-        s.position[t] = s.position_of_a_split(t)

@@ -50,13 +50,3 @@ class DropsNothing(FlowGraph):
     def recover(s, seek: FlowGraph.Position, now: FlowGraph.Position) -> None:
         super().recover(seek, now)
         s.dropped = each(s.Segment, lambda g: 0)
-
-
-@mutant(killer="flowgraph.a_position_says_what_is_stored", source="seed 003", instance=SMALL)
-class SavesPositionsWithoutBinlogs(FlowGraph):
-    """The positions are recorded, and the binlogs are not: not "together or not at all"."""
-
-    def save(s, g: FlowGraph.Segment) -> None:
-        stored = s.stored
-        super().save(g)
-        s.stored = stored

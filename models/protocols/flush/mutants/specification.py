@@ -24,17 +24,6 @@ from tidemark.spec.language import (
 # ---- checkpoint and write buffer ----
 
 
-@mutant(
-    killer="flush.checkpoint_before_earliest_unsynced",
-    source="H15, B13; seed 001, GetCheckpoint",
-    instance="small",
-)
-class CheckpointIgnoresInFlight(Flush):
-    """GetCheckpoint looks at buffers only."""
-
-    IN_FLIGHT = False
-
-
 @mutant(killer="flush.checkpoint_before_earliest_unsynced", source="H16", instance="small")
 class InFlightRemovedEarly(Flush):
     """The in-flight position is removed when the upload is done, before the coordinator has recorded it."""
@@ -76,16 +65,6 @@ class MissingSegmentIsSuccess(Flush):
         s.release(segment, end)
 
 
-@mutant(killer="flush.checkpoint_advances", source="H18, B17, B23", instance="calm")
-class LateRowPinsCheckpoint(Flush):
-    """A row arrives after its segment was flushed and left the metacache: no sync ever takes it."""
-
-    def seal(s, segment: Flush.Segment) -> None:
-        require(s.alive & (s.phase[segment] == "growing"))
-        require(exists(s.Position, lambda p: (p <= s.consumed) & s.row_of(p, segment)))
-        s.phase[segment] = "sealed"
-
-
 @mutant(killer="flush.flushed_is_recorded", source="B17", instance="small")
 class MetacacheDropsGrowing(Flush):
     """An entry of the metacache is removed while its rows are buffered."""
@@ -121,24 +100,6 @@ class SyncUnordered(Flush):
         s.held = each(s.Position, lambda p: ite(s.own_row(p, segment, end), "none", s.held[p]))
         s.task[segment, end] = "none"
         s.flush_task[segment, end] = False
-
-
-@mutant(killer="flush.stored_once", source="H48, B19", instance="small")
-class SaveAppends(Flush):
-    """A repeated save adds its binlogs again."""
-
-    def brings_rows(s, segment: Flush.Segment, end: Flush.Position) -> Bool:
-        return True
-
-
-@mutant(killer="flush.stored_once", source="B63", instance="small")
-class RecoveryDoesNotFilter(Flush):
-    """Replayed rows are kept though they are stored."""
-
-    def consume(s) -> None:
-        require(s.alive)
-        s.consumed = s.consumed + 1
-        s.held[s.consumed] = ite(s.carries[s.consumed], "buffered", "none")
 
 
 @mutant(killer="flush.stored_once", source="H46, H47; seed 003", instance="small")
@@ -181,14 +142,6 @@ class FlushPolicyOnlySealed(Flush):
 # ---- flush timestamp ----
 
 
-@mutant(killer="flush.flush_request_not_lost", source="H6", instance="two-flushes")
-class PlainStoreOfFlushTs(Flush):
-    """FlushChannel overwrites a larger flush timestamp."""
-
-    def take_flush_ts(s, ts: Flush.Position) -> None:
-        s.flush_ts = ts
-
-
 @mutant(killer="flush.flush_request_not_lost", source="H5", instance="two-flushes")
 class ReadThenClear(Flush):
     """NotifyCheckpointUpdated clears without comparing: a flush that arrives in between is lost."""
@@ -205,28 +158,6 @@ class NeverResets(Flush):
         return s.rpc == "idle"
 
 
-@mutant(
-    killer="flush.reset_only_by_greater_checkpoint",
-    source="H7; seed 001, NotifyCheckpointUpdated",
-    instance="small",
-)
-class ResetByEqual(Flush):
-    """Reset at equality: harmless to the data, against the seed's rule."""
-
-    STRICT = False
-
-
-@mutant(killer="flush.flush_request_not_lost", source="facts 10.3: 60 tries", instance="small")
-class CrashForgetsFlush(Flush):
-    """FlushChannel is not repeated to the new owner."""
-
-    def crash(s) -> None:
-        require(s.alive)
-        s.alive = False
-        s.forget_updater()
-        s.fault()
-
-
 # ---- time-tick node and updater ----
 
 
@@ -237,14 +168,6 @@ class NoTrigger(Flush):
     def send_by_signal(s) -> None:
         super().send_by_signal()
         require(~s.pending)
-
-
-@mutant(killer="flush.stored_never_goes_back", source="B29, B27", instance="small")
-class CoordinatorStoresPlainly(Flush):
-    """The coordinator stores whatever arrives: a late request takes the checkpoint back."""
-
-    def accepted(s, position: Flush.Position) -> Flush.Position:
-        return position
 
 
 @mutant(

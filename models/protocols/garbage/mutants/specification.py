@@ -35,22 +35,6 @@ class TermsBeginAgain(Garbage):
         s.first = s.term
 
 
-@mutant(killer="garbage.named_files_are_there", source="facts 7.6, 10.2", instance=SMALL)
-class RecordsAnyTerm(Garbage):
-    """The coordinator records what an earlier term has sent."""
-
-    def record(s, f: Garbage.File) -> None:
-        require(all_of(s.written[f], s.entry[f] == "none", s.life == "living"))
-        s.entry[f] = "named"
-
-
-@mutant(killer="garbage.files_of_a_dropped_collection_go", source="hazard 14; B30", instance=SMALL)
-class RecordsGoFirst(Garbage):
-    """The records go when the channel is dropped, and the collector goes by the records."""
-
-    LISTS_GONE = False
-
-
 @mutant(killer="garbage.files_without_a_record_go", source="facts 7.6", instance=SMALL)
 class CollectsDroppedOnesAlone(Garbage):
     """Files are deleted of dropped collections alone: those of refused saves stay."""
@@ -79,12 +63,3 @@ class ForgetsWhatItHasSeen(Garbage):
     def mark(s, f: Garbage.File) -> None:
         require(s.written[f])
         super().mark(f)
-
-
-@mutant(killer="garbage.no_record_outlives_its_collection", source="facts 10.1; hazard 14", instance=TINY)
-class ForgetsTheChannelFirst(Garbage):
-    """The record of the channel goes before those of its files: after a crash nothing looks for these."""
-
-    def forget(s) -> None:
-        require(s.may_forget())
-        s.life = "gone"

@@ -8,20 +8,6 @@ TINY = "ids-tiny"
 TWO = "ids-two-proxies"
 
 
-@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
-class AnswerIsTakenTwice(Ids):
-    """An answer that comes a second time begins the batch anew."""
-
-    ONCE = False
-
-
-@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
-class RestartKeepsTheBatch(Ids):
-    """A proxy that restarts goes on with its batch, from the first id."""
-
-    FORGETS = False
-
-
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TWO)
 class GivesOneTooMany(Ids):
     """The end of a batch is taken for its last id."""
@@ -33,17 +19,6 @@ class GivesOneTooMany(Ids):
         s.last[r] = last
         s.uses[r, b] = True
         s.next[b] = last + 1
-
-
-@mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)
-class SecondAnswerHasAnyIds(Ids):
-    """What a question is answered that comes twice was answered to another one before."""
-
-    def answer_again(s, b: Ids.Batch, first: Ids.Key, last: Ids.Key) -> None:
-        require((s.stage[b] == "answered") & (first >= 1) & (first <= last))
-        s.lowest[b] = first
-        s.highest[b] = last
-        s.next[b] = first
 
 
 @mutant(killer="ids.ids_are_unique", source="seed 004, 6.0", instance=TINY)

@@ -79,16 +79,6 @@ CACHES = (
         says="A request joins a question that was answered before the change.",
     ),
     Patch(
-        "the-entry-stays",
-        at=CACHE + "invalidate",
-        old="self.entries.pop(name, None)",
-        new="pass",
-        killer=BEHIND,
-        on=TWO.like(protocol=f"{_VARIANTS}.specification:KeepsTheCache"),
-        source="facts 12",
-        says="An invalidation records the version, and leaves the entry where it is.",
-    ),
-    Patch(
         "acknowledged-before-all-answer",
         at=VERSIONS + "_tell_all",
         old="while True:",
@@ -264,16 +254,6 @@ CATALOGUES = (
         on=CRASH,
         source=DDL,
         says="A change has its place in the first channel of a collection only.",
-    ),
-    Patch(
-        "a-change-stays-open",
-        at=CATALOG + "finish_changes",
-        old="await self._finish(name)",
-        new="pass",
-        killer="a_change_that_is_stored_is_finished",
-        on=Host("meta-impl-catalog-drop", CatalogProgram),
-        source=DDL,
-        says="A drop that was stored before a crash never has a place in the logs.",
     ),
     Patch(
         "what-is-stored-counts-as-acknowledged",

@@ -3,18 +3,10 @@
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.language import Bool, exists, forall, greatest, implies, ite, least, maximum, require
 from tidemark.spec.ownership import Ownership
-from tidemark.spec.ownership.variants import finer_steps as finer
 from tidemark.spec.ownership.variants.seek_without_checkpoint import Seek
 
 SMALL = "ownership-small"
 TWO_ROWS = "ownership-two-rows"
-
-
-@mutant(
-    killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 22; facts 7.6", instance=SMALL
-)
-class RefusedSaveIsSuccess(finer.RefusedIsSuccess):
-    """A save that is refused counts as success, and the channel comes back without a new tenure."""
 
 
 @mutant(killer="ownership.checkpoint_before_earliest_unsettled", source="hazard 15; B13", instance=SMALL)
@@ -82,16 +74,6 @@ class CollectsWithTheCollection(Ownership):
 
     def may_collect(s) -> Bool:
         return s.ended & (s.life != "gone")
-
-
-@mutant(killer="ownership.dropped_means_settled", source="hazard 14; facts 7.9", instance=SMALL)
-class NewCollectionKeepsTheEpoch(Ownership):
-    """A collection of the same name begins with the epoch of the last one."""
-
-    def create(s) -> None:
-        epoch = s.epoch
-        super().create()
-        s.epoch = epoch
 
 
 @mutant(killer="ownership.stored_never_goes_back", source="hazard 21; property M", instance=TWO_ROWS)
@@ -207,13 +189,3 @@ class SeekStartsInAnyOrder(Seek):
         )
         s.begun[same] = True
         s.first[same] = p - 1
-
-
-@mutant(killer="ownership.stored_never_goes_back", source="facts 10.1, 10.4", instance=AGAIN)
-class SeekFirstCheckpointOverwrites(Seek):
-    """The first checkpoint is stored although one was reported before."""
-
-    def begin_checkpoint(s) -> None:
-        require((s.life == "living") & s.noted)
-        s.stored = s.begins
-        s.has_checkpoint = True

@@ -78,15 +78,6 @@ class PagesAskOtherChannels(Parts):
 
 
 @mutant(killer="parts.every_channel_is_exact", source="facts 6.1", instance=TINY)
-class PartsAreCutShort(Parts):
-    """A channel counts as served whatever of its rows has come."""
-
-    def serve(s, q: Parts.Read, c: Parts.Channel) -> None:
-        require(s.part[q, c] == "reading")
-        s.part[q, c] = "served"
-
-
-@mutant(killer="parts.every_channel_is_exact", source="facts 6.1", instance=TINY)
 class RowsOfNoMoment(Parts):
     """A channel sends what it has when the rows are collected, not what it had at its moment."""
 
@@ -118,15 +109,6 @@ class GuaranteeOfAnotherTime(Parts):
     def begin(s, q: Parts.Read, value: Parts.Ts) -> None:
         super().begin(q, value)
         s.recent[q] = True
-
-
-@mutant(killer="parts.moments_were_issued", source="facts 4, 6.1", instance=TINY)
-class ServiceTimesRunAhead(Parts):
-    """A service time passes what the oracle has issued: an answer is of a moment that is still to come."""
-
-    def raise_safe(s, c: Parts.Channel, upto: Parts.Ts) -> None:
-        require(upto > s.safe[c])
-        s.safe[c] = upto
 
 
 @mutant(killer="parts.answers_are_final", source="facts 6.1", instance=TINY)

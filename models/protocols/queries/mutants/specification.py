@@ -39,16 +39,6 @@ class AnswersAfterTheDeadline(Queries):
         s.times[r] = s.times[r] + 1
 
 
-@mutant(killer="queries.nothing_is_kept_of_what_is_over", source="seed 004, 6.6.1", instance=TINY)
-class KeepsTheStream(Queries):
-    """A request that runs out of time while it writes is counted as a writer for ever."""
-
-    def give_up(s, r: Queries.Request) -> None:
-        uses = s.uses
-        super().give_up(r)
-        s.uses = uses
-
-
 @mutant(killer="queries.a_load_finds_what_was_persisted", source="seed 004, 6.4", instance=TINY, tier="full")
 class ServesWhatItHas(Queries):
     """A node serves a shard as soon as it has a row of it."""
@@ -63,16 +53,6 @@ class AcknowledgesWhenNodesAreTold(Queries):
 
     def is_loaded(s) -> Bool:
         return forall(s.Node, lambda n: s.told[n])
-
-
-@mutant(killer="queries.nothing_is_held_after_a_release", source="seed 004, 6.4", instance=TINY, tier="full")
-class ReleasesWithoutTheProxy(Queries):
-    """A release is acknowledged when the nodes have answered."""
-
-    def end_release(s) -> None:
-        require(s.phase == "releasing")
-        require(forall(s.Node, lambda n: ~s.told[n]))
-        s.phase = "released"
 
 
 @mutant(killer="queries.a_removed_stream_is_closed", source="seed 004, 6.6.2", instance=TINY, tier="full")
@@ -97,12 +77,3 @@ class NodeKeepsWhatItServes(Queries):
     def unload(s, n: Queries.Node) -> None:
         require(forall(s.Shard, lambda c: ~s.serves[n, c]))
         super().unload(n)
-
-
-@mutant(killer="queries.a_load_ends", source="facts 10.3", instance=TINY, tier="full")
-class CountsWhatIsInNoFile(Queries):
-    """A row counts as persisted before it is in a file."""
-
-    def persist(s, w: Queries.Row) -> None:
-        require(~s.persisted[w])
-        s.persisted[w] = True

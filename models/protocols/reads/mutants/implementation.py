@@ -114,16 +114,6 @@ MUTANTS = patches(
         says="All rows that are held are shown, also those above the moment of the answer.",
     ),
     Patch(
-        "deletes-of-the-future",
-        at=SEGMENT + "is_deleted",
-        old=" and deletes[first] <= moment",
-        new="",
-        killer=EXACT,
-        on=_against("specification:DeletesOfTheFuture", "reads-impl-page-after-delete"),
-        source="facts 6.1: deletes without MVCC",
-        says="A delete above the moment of the answer hides its row.",
-    ),
-    Patch(
         "deletes-ignore-timestamps",
         at=SEGMENT + "is_deleted",
         old="bisect_left(deletes, row.ts + 1)",

@@ -33,7 +33,6 @@ from tidemark.spec.reads.variants.other_rules import (
     EventualReads,
     SessionReads,
     StrongReads,
-    WithoutTimestamps,
 )
 
 # ---- the service time ----
@@ -68,14 +67,6 @@ class TickDoesNotWait(Reads):
     def send_tick(s, upto: Reads.Ts) -> None:
         require((upto > s.tick) & (upto <= s.issued))
         s.tick = upto
-
-
-@mutant(killer="reads.service_time_is_applied", source="B6", instance="reads-tiny")
-class TickOfTheWriteItself(Reads):
-    """The tick may be the timestamp of a write that is still to come."""
-
-    def lies_above(s, w: Reads.Write, value: Reads.Ts) -> Bool:
-        return ite(s.stage[w] == "asked", s.floor[w] >= value, s.ts[w] >= value)
 
 
 @mutant(killer="reads.service_time_follows_the_oracle", source="B41", instance="reads-tiny")
@@ -130,16 +121,6 @@ class DeletesBeforeRows(DeletesMarkRows):
         require(s.deletes[w])
         s.applied[r, w] = True
         s.mark_rows(r, w)
-
-
-@mutant(killer="reads.a_stopped_replica_rests", source="facts 6.1; H34", instance="reads-tiny")
-class ClosedReplicasGoOn(Reads):
-    """The pipeline of a closed delegator takes the next pack."""
-
-    def take_pack(s, r: Reads.Replica, upto: Reads.Ts) -> None:
-        require(s.pack[r] == s.safe[r])
-        require((upto > s.pack[r]) & (upto <= s.tick))
-        s.pack[r] = upto
 
 
 # ---- the wait ----
@@ -241,31 +222,6 @@ class RowsOfTheFuture(Reads):
         )
 
 
-@mutant(killer="reads.answers_are_exact", source="facts 6.1: deletes without MVCC", instance="reads-small")
-class DeletesOfTheFuture(Reads):
-    """A delete above the timestamp of the answer hides its row."""
-
-    def finds(s, r: Reads.Replica, w: Reads.Write, value: Reads.Ts) -> Bool:
-        return all_of(
-            s.applied[r, w],
-            ~s.deletes[w],
-            s.ts[w] <= value,
-            ~exists(
-                s.Write,
-                lambda d: all_of(s.applied[r, d], s.deletes[d], s.key[d] == s.key[w], s.ts[w] < s.ts[d]),
-            ),
-        )
-
-
-@mutant(
-    killer="reads.answers_are_exact",
-    source="seed 002, insert before delete: without timestamps",
-    instance="reads-small",
-)
-class DeletesIgnoreTimestamps(WithoutTimestamps):
-    """A row that was inserted again after the delete, in the same pack, is deleted too."""
-
-
 # ---- guarantees ----
 
 
@@ -312,38 +268,6 @@ class AnswersKeepNoRows(StrongReads):
     def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
         gone = exists(s.Write, lambda d: s.applied[r, d] & s.removes(d, w, value))
         return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, gone)
-
-
-@mutant(
-    killer="reads.strong_sees_what_was_acknowledged",
-    source="facts 6.1: the delete node",
-    instance="reads-strong-beside-a-delete",
-)
-class DeletesOfAllKeys(StrongReads):
-    """A delete removes the older rows of every key."""
-
-    def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
-        gone = exists(
-            s.Write,
-            lambda d: all_of(s.applied[r, d], s.deletes[d], s.ts[w] < s.ts[d], s.ts[d] <= value),
-        )
-        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~gone)
-
-
-@mutant(
-    killer="reads.strong_sees_what_was_acknowledged",
-    source="facts 6.1: growing segments",
-    instance="reads-strong-two-rows",
-)
-class RowsReplaceRows(StrongReads):
-    """A row hides the older rows of its key, as if it were an upsert."""
-
-    def finds(s, r: StrongReads.Replica, w: StrongReads.Write, value: StrongReads.Ts) -> Bool:
-        hidden = exists(
-            s.Write,
-            lambda d: all_of(s.applied[r, d], s.key[d] == s.key[w], s.ts[w] < s.ts[d], s.ts[d] <= value),
-        )
-        return all_of(s.applied[r, w], ~s.deletes[w], s.ts[w] <= value, ~hidden)
 
 
 @mutant(killer="reads.strong_never_goes_back", source="facts 6.2: Strong", instance="reads-strong")

@@ -10,15 +10,6 @@ READ = "scheduler-write-and-read"
 
 
 @mutant(killer="scheduler.notified_once", source="seed 004, 6.6.1: Notify", instance=TWO)
-class NotifiesAgain(Scheduler):
-    """A worker that comes to its end notifies, even if another one has done so."""
-
-    def tell(s, t: Scheduler.Task) -> None:
-        require(s.phase[t] == "ended")
-        s.notify(t)
-
-
-@mutant(killer="scheduler.notified_once", source="seed 004, 6.6.1: Notify", instance=TWO)
 class DropsInSilence(Scheduler):
     """What is not carried out is taken from the queue, and that is all."""
 
@@ -150,17 +141,6 @@ class ReportsWhatWasGivenUp(Scheduler):
         )
         s.reported = upto
         s.issued = maximum(s.issued, upto)
-
-
-@mutant(killer="scheduler.no_read_waits_to_enter", source="seed 002, Enqueue", instance=READ)
-class ReadsAskTheOracle(Scheduler):
-    """A read takes a timestamp as writes do."""
-
-    def ask(s, t: Scheduler.Task) -> None:
-        require((s.phase[t] == "new") & (s.mode == "open") & s.lock_is_free(t))
-        s.phase[t] = "asked"
-        s.floor[t] = s.issued
-        s.caller[t] = "waits"
 
 
 @mutant(killer="scheduler.nobody_waits_for_a_closed_proxy", source="seed 004, 6.6.1", instance=READ)

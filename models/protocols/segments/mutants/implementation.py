@@ -332,15 +332,6 @@ MUTANTS = patches(
     *LOADS,
     *FILTERS,
     *READS,
-    Patch(
-        "the-oldest-is-not-replayed",
-        at="querynode/delegator.py:ShardDelegator._replay",
-        old="done = 0",
-        new="done = 1",
-        walked=Host("segments-driven", segments),
-        source="facts 6.1: the delete buffer",
-        says="The replay begins after the first delete above the files' position.",
-    ),
 )
 
 SLIPS = (

@@ -123,33 +123,6 @@ class GrowingSegmentGoesFirst(Segments):
         s.grown = each(s.Write, lambda w: s.grown[w] & (s.segment[w] != g))
 
 
-@mutant(killer="segments.rows_are_served", source="facts 10.2, 10.3", instance="segments-small")
-class FlushedBeforeItsRowsAreInFiles(Segments):
-    """A segment is flushed although a row of it is in no file yet."""
-
-    def flush(s, g: Segments.Segment) -> None:
-        require(~s.flushed[g])
-        s.flushed[g] = True
-
-
-@mutant(killer="segments.rows_are_served", source="facts 7.5; property S", instance="segments-small")
-class CheckpointPassesARow(Segments):
-    """The checkpoint moves past a row that is in no file: nothing loads it, and it is left out."""
-
-    def store(s, value: Segments.Ts) -> None:
-        require((value > s.checkpoint) & (value <= s.tick))
-        s.checkpoint = value
-
-
-@mutant(killer="segments.deletes_are_served", source="facts 10.4; B37", instance="segments-small")
-class DeleteCheckpointPassesADelete(Segments):
-    """The delete checkpoint moves past a delete that is in no file of a segment: nothing replays it."""
-
-    def store_deletes(s, value: Segments.Ts) -> None:
-        require((value > s.delete_checkpoint) & (value <= s.checkpoint))
-        s.delete_checkpoint = value
-
-
 @mutant(killer="segments.no_row_is_served_twice", source="facts 6.1", instance="segments-small")
 class GrowingSegmentIsKept(Segments):
     """The growing segment stays beside the sealed one."""

@@ -39,20 +39,3 @@ class RefusedAndApplied(Store):
     def refuse(s, w: Store.Save) -> None:
         require((s.stage[w] == "open") & s.lapsed)
         s.stage[w] = "refused"
-
-
-@mutant(killer="store.what_was_read_is_durable", source="property L, property D", instance="store-small")
-class ReadsAhead(Store):
-    """A read answers with what may vanish."""
-
-    def answer_read(s, r: Store.Read) -> None:
-        require(s.look[r] == "seen")
-        s.look[r] = "answered"
-
-
-@mutant(killer="store.a_read_sees_what_was_answered_before", source="property L", instance="store-small")
-class StaleRead(Store):
-    """A read may see what was there before it began."""
-
-    def may_see(s, r: Store.Read, value: Store.Value) -> Bool:
-        return value <= s.visible

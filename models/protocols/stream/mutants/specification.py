@@ -1,7 +1,7 @@
 """Named mutants of the message stream, each with its killer."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import Bool, all_of, each, ite, require
+from tidemark.spec.language import Bool, all_of, each, ite
 from tidemark.spec.stream import Stream
 
 
@@ -132,13 +132,3 @@ class PositionKeepsItsPlace(Stream):
 
     def place_of_position(s, c: Stream.Channel) -> Stream.Place:
         return ite(s.position_place[c] > 0, s.position_place[c], super().place_of_position(c))
-
-
-@mutant(killer="stream.who_need_not_read_waits", source="facts 5.1: pursuit mode", instance="stream-pursuit")
-class ReadsMessagesAhead(Stream):
-    """Messages are read though the pack in hand has ended."""
-
-    def read_message(s, m: Stream.Message) -> None:
-        require(s.lies_at(m, s.read[s.channel[m]] + 1))
-        s.read[s.channel[m]] = s.read[s.channel[m]] + 1
-        s.buffered[m] = ~s.is_skipped(m)

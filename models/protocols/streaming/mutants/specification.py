@@ -55,34 +55,6 @@ class StartIsTheOwnPlace(Streaming):
         s.since[m] = s.end
 
 
-@mutant(killer="streaming.no_message_is_lost", source="B28", instance=SMALL)
-class FlusherPassesABuffer(Streaming):
-    """The flusher's checkpoint follows what was read, stored or not."""
-
-    def move_flusher(s, upto: Streaming.Place) -> None:
-        require((upto > s.flusher) & (upto <= s.reading))
-        s.flusher = upto
-
-
-@mutant(killer="streaming.recovery_finds_its_start", source="B28", instance=SMALL)
-class CutBehindTheFlusher(Streaming):
-    """The log is cut behind the flusher's checkpoint alone."""
-
-    def truncate(s, upto: Streaming.Place) -> None:
-        require((upto > s.cut) & (upto <= s.flusher))
-        s.cut = upto
-
-
-@mutant(killer="streaming.no_message_is_lost", source="B28", instance=SMALL)
-class ConsumerGoesOn(Streaming):
-    """After a crash the consumer goes on where it was."""
-
-    def close(s) -> None:
-        reading = s.reading
-        super().close()
-        s.reading = reading
-
-
 @mutant(killer="streaming.ticks_pass_a_message", source="facts 11", instance="streaming-live")
 class TickNeedsAQuietLog(Streaming):
     """A tick is collected only while nothing has been drawn since the last one."""

@@ -208,13 +208,6 @@ class TicksAreNotCompared(TimeTick):
     crash_coordinator = removed
 
 
-@mutant(killer="timetick.ticks_never_go_back", source="H30: restart", instance="timetick-small")
-class RestartForgetsTheTicks(TimeTick):
-    """A coordinator that starts does not know the last ticks, and sends a smaller one."""
-
-    RESUMES = False
-
-
 @mutant(killer="timetick.ticks_never_go_back", source="B5", instance="timetick-small")
 class DdlReportUnordered(TimeTick):
     """An older report of the DDL source arrives after a newer one, and ticks are not compared."""

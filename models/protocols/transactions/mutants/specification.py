@@ -9,14 +9,6 @@ TWO = "transactions-two"
 
 
 @mutant(killer="transactions.committed_bodies_are_delivered", source="facts 11", instance=SMALL)
-class CommitsWithoutItsBodies(Transactions):
-    """A transaction is committed while a body is on its way."""
-
-    def has_all_bodies(s, t: Transactions.Transaction) -> Bool:
-        return s.stage[t] == "open"
-
-
-@mutant(killer="transactions.committed_bodies_are_delivered", source="facts 11", instance=SMALL)
 class CommitsTooLate(Transactions):
     """A commit is taken after the end of the transaction's time: a reader has dropped the bodies."""
 

@@ -128,17 +128,6 @@ class ResetWithoutWindow(Tso):
         s.publish_object(server, now)
 
 
-@mutant(
-    killer="tso.saved_never_goes_back",
-    source="H43; seed 002, InitTimestamp: saveTimestamp",
-    instance="tso-small",
-)
-class PlainPut(Tso):
-    """The store takes whatever arrives."""
-
-    RAISES = False
-
-
 @mutant(killer="tso.calls_end", source="H40, H45", instance="tso-live")
 class NoHalfFullRule(StandingClock):
     """The time moves only with the clock."""
