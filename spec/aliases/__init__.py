@@ -1,5 +1,3 @@
 """Aliases of collections: names that point to them, and what proxies keep of names."""
 
-from tidemark.spec.aliases.proof import Aliases
-
-__all__ = ["Aliases"]
+from tidemark.spec.aliases.proof import Aliases as Aliases

@@ -1,5 +1,3 @@
 """The least timestamp of the coordinator's unfinished DDL."""
 
-from tidemark.spec.ddl.proof import Ddl
-
-__all__ = ["Ddl"]
+from tidemark.spec.ddl.proof import Ddl as Ddl

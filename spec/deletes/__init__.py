@@ -1,5 +1,3 @@
 """Deletes: level-zero segments of one virtual channel, their checkpoint, and the replay of a load."""
 
-from tidemark.spec.deletes.proof import Deletes
-
-__all__ = ["Deletes"]
+from tidemark.spec.deletes.proof import Deletes as Deletes

@@ -1,5 +1,3 @@
 """Recovery of a data node's flow graph by the positions of segments, as designed in 2021."""
 
-from tidemark.spec.flowgraph.proof import FlowGraph
-
-__all__ = ["FlowGraph"]
+from tidemark.spec.flowgraph.proof import FlowGraph as FlowGraph

@@ -1,5 +1,3 @@
 """Write buffer, sync, flush and channel checkpoint of one virtual channel."""
 
-from tidemark.spec.flush.proof import Flush
-
-__all__ = ["Flush"]
+from tidemark.spec.flush.proof import Flush as Flush

@@ -1,5 +1,3 @@
 """Ids in batches: fetched by proxies from an oracle of their own, given in runs."""
 
-from tidemark.spec.ids.proof import Ids
-
-__all__ = ["Ids"]
+from tidemark.spec.ids.proof import Ids as Ids

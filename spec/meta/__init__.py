@@ -1,5 +1,3 @@
 """Metadata of a collection: versions at the root coordinator, and the caches of proxies."""
 
-from tidemark.spec.meta.proof import Meta
-
-__all__ = ["Meta"]
+from tidemark.spec.meta.proof import Meta as Meta

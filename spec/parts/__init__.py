@@ -1,5 +1,3 @@
 """Reads of several channels: the rows of one answer, and of its further pages."""
 
-from tidemark.spec.parts.proof import Parts
-
-__all__ = ["Parts"]
+from tidemark.spec.parts.proof import Parts as Parts

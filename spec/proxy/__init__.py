@@ -1,5 +1,3 @@
 """A proxy's unfinished tasks, minTs of each channel, and its time tick."""
 
-from tidemark.spec.proxy.proof import Proxy
-
-__all__ = ["Proxy"]
+from tidemark.spec.proxy.proof import Proxy as Proxy

@@ -1,5 +1,3 @@
 """Service time and reads: the answers of each consistency level."""
 
-from tidemark.spec.reads.proof import Reads
-
-__all__ = ["Reads"]
+from tidemark.spec.reads.proof import Reads as Reads

@@ -1,5 +1,3 @@
 """Sessions under leases: one coordinator lists them, watches them, and fences those that have ended."""
 
-from tidemark.spec.sessions.proof import Sessions
-
-__all__ = ["Sessions"]
+from tidemark.spec.sessions.proof import Sessions as Sessions

@@ -1,5 +1,3 @@
 """A store: saves under a condition, and their survival of a power failure."""
 
-from tidemark.spec.store.proof import Store
-
-__all__ = ["Store"]
+from tidemark.spec.store.proof import Store as Store

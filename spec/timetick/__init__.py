@@ -1,5 +1,3 @@
 """Sessions, reports, rounds and ticks of the root coordinator: the watermark."""
 
-from tidemark.spec.timetick.proof import TimeTick
-
-__all__ = ["TimeTick"]
+from tidemark.spec.timetick.proof import TimeTick as TimeTick

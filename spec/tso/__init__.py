@@ -1,5 +1,3 @@
 """The timestamp oracle: windows saved ahead, a leader under a lease, batches."""
 
-from tidemark.spec.tso.proof import Tso
-
-__all__ = ["Tso"]
+from tidemark.spec.tso.proof import Tso as Tso
