@@ -6,10 +6,8 @@ a thread that waits for others counts nothing.
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterator
-from functools import partial, wraps
-from threading import Thread
+from functools import partial
 from typing import Any
 
 import numba
@@ -27,102 +25,70 @@ from tidemark.models.native.search.hash_table import GROUP
 from tidemark.models.native.search.merge import Merge
 from tidemark.models.native.search.rounds import Rounds
 from tidemark.models.native.search.table import Visited
+from tidemark.models.native.search.worker_pool import WorkerPool
 
-EXPAND, ENTER, NUMBER, CLAIMS, GROW, DIGEST = (
-    "decode, guards, updates, claims about steps",
-    "digest, probe, insert, parent",
-    "numbering",
-    "invariants",
-    "growth of the table",
-    "digest alone",
-)
+ENTER, GROW, DIGEST = "digest, probe, insert, parent", "growth of the table", "digest alone"
 _PARTS: dict[str, list[tuple[type, str]]] = {
-    EXPAND: [(Rounds, "_expand")],
+    "decode, guards, updates, claims about steps": [(Rounds, "_expand")],
     ENTER: [(Visited, "insert"), (Merge, "insert")],
-    NUMBER: [(Merge, "number"), (Merge, "commit"), (Merge, "finish")],
-    CLAIMS: [(Rounds, "broken")],
+    "numbering": [(Merge, "number"), (Merge, "commit"), (Merge, "finish")],
+    "invariants": [(Rounds, "broken")],
     GROW: [(Visited, "grow")],
 }
 """The calls that are timed."""
 
 
-def _timed(spent: dict[str, list[int]]) -> None:
-    for part, places in _PARTS.items():
-        for owner, name in places:
-            setattr(owner, name, _noting(getattr(owner, name), spent[part]))
-
-
-def _noting(call: Callable[..., Any], into: list[int]) -> Callable[..., Any]:
-    @wraps(call)
-    def noted(*args: Any, **named: Any) -> Any:
+def _timed(call: Callable[..., Any], into: list[int]) -> Callable[..., Any]:
+    def timed(*args: Any, **named: Any) -> Any:
         begun = time.thread_time_ns()
         try:
             return call(*args, **named)
         finally:
             into.append(time.thread_time_ns() - begun)
 
-    return noted
+    return timed
 
 
 def parts(*, reference: str, workers: int) -> Sample:
     """A search; values: nanoseconds of a thread for each successor by part."""
-    spent: dict[str, list[int]] = defaultdict(list)
     native(reference=reference, workers=workers)  # loads all code and has touched the memory
-    _timed(spent)
+    spent: dict[str, list[int]] = {part: [] for part in (*_PARTS, DIGEST)}
+    for part, places in _PARTS.items():
+        for owner, name in places:
+            setattr(owner, name, _timed(getattr(owner, name), spent[part]))
     sample = native(reference=reference, workers=workers)
-    found = {part: float(sum(spent[part])) for part in _PARTS}
     if workers == 1:  # several grow it between two insertions
-        found[ENTER] -= found[GROW]
-    rows = np.arange(1 << 22, dtype=np.uint64).reshape(-1, int(sample.values["words"]))
-    digest_rows(rows[:1])
-    begun = time.thread_time_ns()
-    digest_rows(rows)
-    found[DIGEST] = (time.thread_time_ns() - begun) / len(rows) * sample.counts["generated"]
-    return Sample(
-        seconds=sample.seconds,
-        counts=sample.counts,
-        values={part: spent_ns / sample.counts["generated"] for part, spent_ns in found.items()},
-    )
+        spent[ENTER].append(-sum(spent[GROW]))
+    rows = np.zeros((sample.counts["generated"], int(sample.values["words"])), dtype=np.uint64)
+    _timed(digest_rows, spent[DIGEST])(rows)
+    values = {part: sum(times) / sample.counts["generated"] for part, times in spent.items()}
+    return Sample(seconds=sample.seconds, counts=sample.counts, values=values)
 
 
 @numba.njit(nogil=True)
-def _read(table: Any, places: Any) -> Any:
-    """Reads, a group of places prefetched together as an insertion does."""
+def _at_random(table: Any, places: Any, swap: Any) -> Any:
+    """Reads, or compare-and-swaps; a group of places is prefetched together as an insertion does."""
     total = np.uint64(0)
     for first in range(0, places.size, GROUP):
         for at in range(first, first + GROUP):
             prefetch(table, places[at])
         for at in range(first, first + GROUP):
-            total += table[places[at]]
+            found = table[places[at]]
+            total += np.uint64(replace(table, places[at], found, np.uint64(at))) if swap else found
     return total
-
-
-@numba.njit(nogil=True)
-def _swap(table: Any, places: Any) -> Any:
-    """Compare-and-swaps likewise."""
-    done = 0
-    for first in range(0, places.size, GROUP):
-        for at in range(first, first + GROUP):
-            prefetch(table, places[at])
-        for at in range(first, first + GROUP):
-            done += int(replace(table, places[at], table[places[at]], np.uint64(at)))
-    return done
 
 
 def floor(*, workers: int) -> Sample:
     """Reads and compare-and-swaps a second of all threads, at random places of a gigabyte."""
     table, rng = np.ones(1 << 27, dtype=np.uint64), np.random.default_rng(1)
     places = [rng.integers(0, table.size, size=1 << 23) for _ in range(workers)]
-    found: dict[str, float] = {}
-    for name, loop in (("reads", _read), ("swaps", _swap)):
-        loop(table, places[0][:GROUP])
-        threads = [Thread(target=loop, args=(table, one)) for one in places]
+    pool, found = WorkerPool(workers), dict[str, float]()
+    for name in ("reads", "swaps"):
+        _at_random(table, places[0][:GROUP], name == "swaps")
         clock = Clock()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        pool.each(workers, lambda one, name=name: _at_random(table, places[one], name == "swaps"))  # type: ignore[misc]
         found[name] = sum(map(len, places)) / clock.seconds
+    pool.close()
     return Sample(seconds=clock.seconds, values=found)
 
 
