@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -21,7 +22,7 @@ from tidemark.checks.observe.package import MESSAGES
 from tidemark.checks.observe.processes import Processes
 from tidemark.checks.observe.scenarios import Plan
 from tidemark.checks.observe.server import Server
-from tidemark.checks.observe.stage import Stage
+from tidemark.checks.observe.stage import Clients, Stage
 from tidemark.checks.verdicts.errors import CheckError, MissingToolError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
@@ -82,9 +83,9 @@ def _load() -> tuple[dict[str, dict[str, Any]], dict[str, dict[str, Any]]]:
     return first, second
 
 
-def clean(stage: Stage) -> None:
-    """The load, and nothing else."""
-    server = stage.server()
+@contextmanager
+def _loaded(stage: Stage, server: Server) -> Iterator[Clients]:
+    """The load at work, by the process of its writers; what is there afterwards is counted and collected."""
     stage.start(server)
     writers, readers = _load()
     first = stage.clients("p0", server, writers)
@@ -92,35 +93,29 @@ def clean(stage: Stage) -> None:
     second = stage.clients("p1", server, readers)
     first.start()
     second.start()
-    stage.sleep(stage.plan.scenario.seconds, "the clients work")
+    yield first
     second.stop()
     first.stop()
     stage.facts["rows"] = len(first.read())
     first.count()
     collect(stage, [server])
+
+
+def clean(stage: Stage) -> None:
+    """The load, and nothing else."""
+    with _loaded(stage, stage.server()):
+        stage.sleep(stage.plan.scenario.seconds, "the clients work")
 
 
 def crash(stage: Stage) -> None:
     """The load; kill -9 at a moment that the seed draws; a start; the load again."""
-    server = stage.server()
-    stage.start(server)
-    writers, readers = _load()
-    first = stage.clients("p0", server, writers)
-    first.create()
-    second = stage.clients("p1", server, readers)
-    first.start()
-    second.start()
-    seconds = stage.plan.scenario.seconds
-    stage.sleep(seconds * stage.random.uniform(0.5, 1.0), "the clients work")
-    stage.kill(server)
-    stage.start(server)
-    first.load()
-    stage.sleep(seconds / 2, "the clients work again")
-    second.stop()
-    first.stop()
-    stage.facts["rows"] = len(first.read())
-    first.count()
-    collect(stage, [server])
+    server, seconds = stage.server(), stage.plan.scenario.seconds
+    with _loaded(stage, server) as clients:
+        stage.sleep(seconds * stage.random.uniform(0.5, 1.0), "the clients work")
+        stage.kill(server)
+        stage.start(server)
+        clients.load()
+        stage.sleep(seconds / 2, "the clients work again")
 
 
 def paused_proxy(stage: Stage) -> None:
@@ -167,36 +162,24 @@ def paused_proxy(stage: Stage) -> None:
 
 def slow_disk(stage: Stage) -> None:
     """The load; the disk becomes slow by what the seed draws; kill -9, a start; the disk recovers."""
-    server = stage.server(slowable=True)
-    stage.start(server)
-    writers, readers = _load()
-    first = stage.clients("p0", server, writers)
-    first.create()
-    second = stage.clients("p1", server, readers)
-    first.start()
-    second.start()
-    seconds = stage.plan.scenario.seconds / 3
-    stage.sleep(seconds, "the clients work")
-    stage.slow_disk(server, stage.random.randint(*_SLOW_MILLISECONDS))
-    stage.sleep(seconds * stage.random.uniform(1.0, 2.0), "the clients work on a slow disk")
-    stage.kill(server)
-    delayed = server.flushes_delayed()
-    stage.start(server)
-    first.load()
-    stage.sleep(seconds, "the clients work again, still on a slow disk")
-    delayed += server.flushes_delayed()
-    stage.slow_disk(server, 0)
-    second.stop()
-    first.stop()
-    if not delayed:
-        raise MissingToolError(
-            "no flush was made to wait: the server does not flush, or by a call that is not known here",
-            remedy="trace it:  strace -f -e trace=fsync,fdatasync",
-        )
+    server, seconds = stage.server(slowable=True), stage.plan.scenario.seconds / 3
+    with _loaded(stage, server) as clients:
+        stage.sleep(seconds, "the clients work")
+        stage.slow_disk(server, stage.random.randint(*_SLOW_MILLISECONDS))
+        stage.sleep(seconds * stage.random.uniform(1.0, 2.0), "the clients work on a slow disk")
+        stage.kill(server)
+        delayed = server.flushes_delayed()
+        stage.start(server)
+        clients.load()
+        stage.sleep(seconds, "the clients work again, still on a slow disk")
+        delayed += server.flushes_delayed()
+        stage.slow_disk(server, 0)
+        if not delayed:
+            raise MissingToolError(
+                "no flush was made to wait: the server does not flush, or by a call that is not known here",
+                remedy="trace it:  strace -f -e trace=fsync,fdatasync",
+            )
     stage.facts["delayed_flushes"] = delayed
-    stage.facts["rows"] = len(first.read())
-    first.count()
-    collect(stage, [server])
 
 
 def session_delete(stage: Stage) -> None:
