@@ -4,6 +4,7 @@ Public names are re-exported here; authors of protocols import from nowhere else
 is the plain interpreter in ``models/interpreted``.
 """
 
+from inspect import ismodule as _is_module
 from typing import Self, TypeAlias
 
 from tidemark.spec.language.declare import (
@@ -35,56 +36,4 @@ from tidemark.spec.language.terms import all_of, any_of, implies, ite, maximum, 
 from tidemark.spec.language.types import BOOL as Bool
 from tidemark.spec.language.types import Enum, Int, Map, Nat, Set, Sort
 
-__all__ = [
-    "Action",
-    "Bool",
-    "Enum",
-    "Guard",
-    "HelpfulCase",
-    "Int",
-    "Map",
-    "Measure",
-    "Nat",
-    "Property",
-    "Protocol",
-    "Self",
-    "Set",
-    "Sort",
-    "Spec",
-    "SpecError",
-    "TypeAlias",
-    "action",
-    "all_of",
-    "any_of",
-    "anything",
-    "assumption",
-    "constant",
-    "count",
-    "each",
-    "everywhere",
-    "exists",
-    "forall",
-    "greatest",
-    "helpful",
-    "implies",
-    "initially",
-    "invariant",
-    "ite",
-    "leads_to",
-    "least",
-    "lemma",
-    "maximum",
-    "minimum",
-    "one_of",
-    "option",
-    "other_parameters",
-    "plain",
-    "rank",
-    "reachable",
-    "removed",
-    "render",
-    "require",
-    "resolve",
-    "transition_invariant",
-    "when",
-]
+__all__ = [name for name, value in sorted(globals().items()) if name[0] != "_" and not _is_module(value)]
