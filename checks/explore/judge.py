@@ -316,6 +316,9 @@ class _Report:
     def _holds(self, subject: Subject, *, notes: tuple[str, ...] = ()) -> Verdict:
         if not self.result.complete:
             return self._unknown(subject, self.result.stopped)
+        return self._seen(subject, notes=notes)
+
+    def _seen(self, subject: Subject, *, notes: tuple[str, ...]) -> Verdict:
         return holds(
             subject,
             counts=self.counts,
@@ -341,15 +344,7 @@ class _Report:
         subject = self.subject(prop.id, Aspect.VACUITY)
         if hit is not None:
             steps = len(path_to(self.result, hit).steps)
-            return holds(
-                subject,
-                counts=self.counts,
-                bounds=self.bounds,
-                seconds=self.result.totals.seconds,
-                replay=self.command,
-                rates=self.rates,
-                notes=(f"reached after {steps} steps",),
-            )
+            return self._seen(subject, notes=(f"reached after {steps} steps",))
         if not self.result.complete:
             return self._unknown(subject, self.result.stopped)
         return refuted(

@@ -96,17 +96,8 @@ class ByLabel:
         """Nothing is learned."""
 
 
-class Lenient:
+class Lenient(Exact):
     """Follows picks as far as they make sense; an impossible pick becomes the default choice."""
-
-    def __init__(self, picks: Sequence[int]) -> None:
-        self._picks = picks
-        self._step = 0
-
-    def new_execution(self) -> bool:
-        """Start over."""
-        self._step = 0
-        return True
 
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Return the pick, or 0."""
@@ -116,6 +107,3 @@ class Lenient:
         if step < len(self._picks) and self._picks[step] < len(enabled):
             return self._picks[step]
         return 0
-
-    def done(self, last: Footprint | None) -> None:
-        """Nothing is learned."""

@@ -17,8 +17,8 @@ from tidemark.impl.rootcoord.config import RootCoordConfig
 from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStreams
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
-from tidemark.models.protocols.common.calls import is_alone, remote
+from tidemark.impl.values.report import DDL_SOURCE, SourceId
+from tidemark.models.protocols.common.calls import calls, is_alone, remote
 from tidemark.models.protocols.common.oracle import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy import program as proxy_program
 from tidemark.models.protocols.proxy.refinement import ProxyView, proxy_view
@@ -181,18 +181,6 @@ class LogCalls:
         return AppendOutcome.APPENDED if found else AppendOutcome.REFUSED
 
 
-class RootCoordCalls:
-    """The root coordinator as a proxy sees it."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    async def update_channel_time_tick(self, report: TimeTickReport, *, deadline: float) -> None:
-        """Report."""
-        del deadline
-        await remote(self._process, ROOT_COORD, "update_channel_time_tick", report)
-
-
 class ChainProgram(Program):
     """Proxies, a root coordinator and logs, and what may be said of the logs."""
 
@@ -301,7 +289,7 @@ class ChainProgram(Program):
         ports = ProxyPorts(
             oracle=self._oracle_of(process),
             streams=self.streams_of(process, source),
-            root_coord=RootCoordCalls(process),
+            root_coord=calls(process, ROOT_COORD),
             clock=clock,
             preemption=CoarsePoints(process, self.scenario.points),
         )

@@ -5,23 +5,15 @@ from collections.abc import Callable, Mapping, Sequence
 
 from tidemark.impl.datanode.data_node import DataNode
 from tidemark.impl.errors import RpcError, StoreError
-from tidemark.impl.ports import CoordinatorClient
 from tidemark.impl.types import (
     ChannelName,
     ChannelRecord,
     MetaSnapshot,
-    Owner,
     Pack,
     Position,
-    RecoveryAnswer,
-    SaveBinlogPaths,
-    SaveOutcome,
     SegmentId,
     SegmentRecord,
-    UpdateCheckpoints,
 )
-from tidemark.models.protocols.channels.scenario import COORDINATOR
-from tidemark.models.protocols.common.calls import remote
 from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
@@ -97,75 +89,6 @@ def snapshot(content: Mapping[str, object]) -> MetaSnapshot:
     segments = [value for key, value in sorted(content.items()) if key != CHANNELS]
     assert isinstance(channels, tuple)
     return MetaSnapshot(channels, tuple(value for value in segments if isinstance(value, SegmentRecord)))
-
-
-class CoordinatorCalls:
-    """The coordinator as the node sees it, over the network."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
-        """Record a binlog."""
-        del deadline
-        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request)
-        assert isinstance(outcome, SaveOutcome)
-        return outcome
-
-    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        """Raise checkpoints."""
-        del deadline
-        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request)
-
-    async def recover_channel(
-        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
-    ) -> RecoveryAnswer:
-        """Take up a channel."""
-        del deadline
-        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id, session)
-        assert isinstance(answer, RecoveryAnswer)
-        return answer
-
-    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
-        """Mark a channel dropped."""
-        del deadline
-        await remote(self._process, COORDINATOR, "drop_channel", channel, owner)
-
-
-class Watched:
-    """A client of the coordinator that tells which checkpoints are sent to it, and what it has answered."""
-
-    def __init__(
-        self,
-        client: CoordinatorClient,
-        sent: Callable[[UpdateCheckpoints], None],
-        answered: Callable[[UpdateCheckpoints | SaveBinlogPaths, object], None],
-    ) -> None:
-        self._client = client
-        self._sent = sent
-        self._answered = answered
-
-    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
-        """Record a binlog."""
-        outcome = await self._client.save_binlog_paths(request, deadline=deadline)
-        self._answered(request, outcome)
-        return outcome
-
-    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        """Raise checkpoints."""
-        self._sent(request)
-        await self._client.update_channel_checkpoints(request, deadline=deadline)
-        self._answered(request, None)
-
-    async def recover_channel(
-        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
-    ) -> RecoveryAnswer:
-        """Take up a channel."""
-        return await self._client.recover_channel(channel, node_id, session, deadline=deadline)
-
-    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
-        """Mark a channel dropped."""
-        await self._client.drop_channel(channel, owner, deadline=deadline)
 
 
 class NodeClock:

@@ -48,15 +48,14 @@ from tidemark.models.protocols.channels.claims import (
 from tidemark.models.protocols.channels.ports import (
     CHANNELS,
     META,
-    CoordinatorCalls,
     Logs,
     NodeClock,
     SlowMeta,
-    Watched,
     snapshot,
 )
 from tidemark.models.protocols.channels.scenario import COORDINATOR, NODE, ChannelsScenario
-from tidemark.models.protocols.flush.ports import OBJECTS, NodeCalls, Objects, PollingClock
+from tidemark.models.protocols.common.calls import calls, watched
+from tidemark.models.protocols.flush.ports import OBJECTS, Objects, PollingClock
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.world.process import Process
@@ -137,7 +136,7 @@ class ChannelsProgram(Program):
             assert self.node is not None
             client = DirectNodeClient(self.node)
         else:
-            client = NodeCalls(process, polling.news)
+            client = calls(process, NODE, given_up=polling.news)
         return FlushService(coordinator=coordinator, node=client, clock=polling)
 
     def _news(self) -> None:
@@ -179,7 +178,7 @@ class ChannelsProgram(Program):
     # The node.
 
     async def _run_node(self, process: Process) -> None:
-        node = await self._open_node(process, CoordinatorCalls(process))
+        node = await self._open_node(process, calls(process, COORDINATOR))
         process.serve("flush_channel", _answer(node.flush_channel))
         process.serve("seal_segments", _seal(node))
         await node.supervisor.wait_failed()
@@ -198,7 +197,7 @@ class ChannelsProgram(Program):
             clock=self.clock,
             log=Logs(self.world, self.scenario.packs()),
             store=Objects(process),
-            coordinator=Watched(client, self._note, self._hear),
+            coordinator=watched(client, self._note, self._hear),
             preemption=process,
         )
         node = DataNode(node_id=NODE, session=1, ports=ports, config=config)
@@ -213,8 +212,10 @@ class ChannelsProgram(Program):
         """The process in which the node lives."""
         return COORDINATOR if self.scenario.deadlines else NODE
 
-    def _note(self, request: UpdateCheckpoints) -> None:
+    def _note(self, request: object) -> None:
         """A checkpoint that is reported is durable by then."""
+        if not isinstance(request, UpdateCheckpoints):
+            return
         self.world.touch(reads=self.world.interner.bit(COORDINATOR))
         for reported in request.positions:
             self._sent[reported.channel] = max(self._sent.get(reported.channel, 0), reported.position.ts)
@@ -227,8 +228,10 @@ class ChannelsProgram(Program):
         if len(request.positions) > 1:
             self._covered.add("a call with several positions")
 
-    def _hear(self, request: UpdateCheckpoints | SaveBinlogPaths, outcome: object) -> None:
+    def _hear(self, request: object, outcome: object) -> None:
         """What was answered is stored by then. The node is the owner all the time."""
+        if not isinstance(request, UpdateCheckpoints | SaveBinlogPaths):
+            return
         self.world.touch(reads=self.world.interner.bit(COORDINATOR))
         stored = self.stored()
         if isinstance(request, SaveBinlogPaths):

@@ -6,20 +6,15 @@ interruption which the granularity table of ``impl/README.md`` counts.
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from typing import Any
 
-from tidemark.impl.errors import RpcError, RpcTimeoutError, StoreError
+from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
     ChannelName,
-    Owner,
     Pack,
     Position,
-    RecoveryAnswer,
     Row,
     SaveBinlogPaths,
-    SaveOutcome,
-    SegmentId,
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.common.calls import remote
@@ -122,10 +117,8 @@ class LocalObjects:
         return [record for record in disk.records() if record != TORN]
 
 
-class CoordinatorCalls:
-    """The coordinator as a data node sees it.
-
-    Each call that the refinement mapping speaks of gets an id, which travels with it.
+class CallIds:
+    """The id of each call of the coordinator that the refinement mapping speaks of. It travels with the call.
 
     Args:
         noted: called when the history has changed.
@@ -137,77 +130,21 @@ class CoordinatorCalls:
         self._noted = noted
         self._calls = 0
 
-    def _next_call(self) -> CallId:
+    def __call__(self, request: object, *_: object) -> tuple[CallId, ...]:
+        """Note that a call begins."""
+        if not isinstance(request, SaveBinlogPaths | UpdateCheckpoints):
+            return ()
         self._calls += 1
-        return (self._process.incarnation, self._calls)
-
-    async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
-        """Record a binlog."""
-        del deadline
-        call = self._next_call()
-        self._history.saves[call[0], request.segment_id, request.position.ts] = call
-        self._noted()
-        outcome = await remote(self._process, COORDINATOR, "save_binlog_paths", request, call)
-        assert isinstance(outcome, SaveOutcome)
-        return outcome
-
-    async def update_channel_checkpoints(self, request: UpdateCheckpoints, *, deadline: float) -> None:
-        """Raise checkpoints."""
-        del deadline
-        call = self._next_call()
+        call = (self._process.incarnation, self._calls)
         history = self._history
-        history.checkpoint_call = call
-        history.reported = tuple(reported.position.ts for reported in request.positions)
-        history.sent = tuple(sorted({*history.sent, *history.reported}))
+        if isinstance(request, SaveBinlogPaths):
+            history.saves[call[0], request.segment_id, request.position.ts] = call
+        else:
+            history.checkpoint_call = call
+            history.reported = tuple(reported.position.ts for reported in request.positions)
+            history.sent = tuple(sorted({*history.sent, *history.reported}))
         self._noted()
-        await remote(self._process, COORDINATOR, "update_channel_checkpoints", request, call)
-
-    async def recover_channel(
-        self, channel: ChannelName, node_id: str, session: int, *, deadline: float
-    ) -> RecoveryAnswer:
-        """Take up a channel."""
-        del deadline
-        answer = await remote(self._process, COORDINATOR, "recover_channel", channel, node_id, session)
-        assert isinstance(answer, RecoveryAnswer)
-        return answer
-
-    async def drop_channel(self, channel: ChannelName, owner: Owner, *, deadline: float) -> None:
-        """Mark a channel dropped."""
-        del deadline
-        await remote(self._process, COORDINATOR, "drop_channel", channel, owner)
-
-
-class NodeCalls:
-    """The data node as the coordinator sees it.
-
-    Args:
-        news: called when a call was given up, so that waiters poll again. One that the node has refused, or
-            was not there to take, is repeated after other news only. It has changed nothing at the node, so
-            that the execution in which it is delivered later represents its repetition.
-    """
-
-    def __init__(self, process: Process, news: Callable[[], None]) -> None:
-        self._process = process
-        self._news = news
-
-    async def flush_channel(self, channel: ChannelName, flush_ts: Timestamp, *, deadline: float) -> None:
-        """Ask for a flush."""
-        del deadline
-        await self._call("flush_channel", channel, flush_ts)
-
-    async def seal_segments(
-        self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp, deadline: float
-    ) -> bool:
-        """Ask for the end of segments."""
-        del deadline
-        return bool(await self._call("seal_segments", channel, tuple(segments), expires))
-
-    async def _call(self, method: str, *arguments: Any) -> Any:
-        try:
-            return await remote(self._process, NODE, method, *arguments)
-        except RpcTimeoutError:
-            self._news()
-            raise
+        return (call,)
 
 
 class PollingClock:

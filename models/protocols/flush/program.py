@@ -36,16 +36,16 @@ from tidemark.impl.types import (
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.adapters import ROOT, LoadedMetaStore, load_parquet, rows_in
 from tidemark.models.protocols.common.at_once import finish
+from tidemark.models.protocols.common.calls import calls
 from tidemark.models.protocols.flush.ports import (
     COORDINATOR,
     NODE,
     OBJECTS,
     TOLD_MEANS_DURABLE,
+    CallIds,
     Client,
-    CoordinatorCalls,
     LocalObjects,
     Log,
-    NodeCalls,
     Objects,
     PollingClock,
     RepeatingClock,
@@ -246,7 +246,9 @@ class FlushProgram(RefiningProgram):
         """Each client has a clock of its own: what is news to one may be old to another."""
         polling = PollingClock(process)
         self._polling.append(polling)
-        node = NodeCalls(process, polling.news)
+        # A call that the node has refused, or was not there to take, is repeated after other news
+        # only: it has changed nothing there, so that its later delivery represents its repetition.
+        node = calls(process, NODE, given_up=polling.news)
         return FlushService(coordinator=coordinator, node=node, clock=polling), polling
 
     def _news(self) -> None:
@@ -347,7 +349,9 @@ class FlushProgram(RefiningProgram):
             clock=self.clock(process),
             log=Log(self.world, self.scenario.packs(), endless=self.scenario.endless),
             store=self.objects(process),
-            coordinator=CoordinatorCalls(process, self._history, self._wrote_history),
+            coordinator=calls(
+                process, COORDINATOR, more=CallIds(process, self._history, self._wrote_history)
+            ),
             preemption=process,
         )
         node = self.make_node(ports, process.incarnation)

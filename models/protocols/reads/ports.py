@@ -2,10 +2,9 @@
 
 from collections.abc import Sequence
 
-from tidemark.impl.errors import StoreError
 from tidemark.impl.querynode.values import ShardAnswer
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName, Row
+from tidemark.impl.types import ChannelName
 from tidemark.impl.values.messages import DeleteMessage, Entry, InsertMessage, LogMessage, Tick
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.gate import Gate
@@ -15,7 +14,6 @@ from tidemark.models.simulation.world.world import World
 
 LOG = "cell log"
 HISTORY = "cell history"
-OBJECTS = "objects"
 CHANNEL = "log_1v0"
 """The virtual channel of the program, in the physical channel ``log``."""
 """Whose channel it is."""
@@ -195,21 +193,3 @@ class OffClock:
     def now(self) -> Timestamp:
         """See ReadClock."""
         return max(self._answers.latest() + self._error, 0)
-
-
-class Objects:
-    """The object store of a query node."""
-
-    def __init__(self, process: Process) -> None:
-        self._process = process
-
-    async def put(self, path: str, rows: Sequence[Row]) -> None:
-        """Write an object."""
-        await self._process.store(OBJECTS).put(path, tuple(rows))
-
-    async def get(self, path: str) -> tuple[Row, ...]:
-        """Read an object."""
-        rows = await self._process.store(OBJECTS).get(path)
-        if rows is None:
-            raise StoreError(f"there is no object {path!r}")
-        return tuple(rows)

@@ -32,15 +32,14 @@ from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.common.oracle import ANSWERS, Answers, OracleCalls, OracleProcess, ask_alone
 from tidemark.models.protocols.common.requests import COLLECTION
+from tidemark.models.protocols.flush.ports import OBJECTS, Objects
 from tidemark.models.protocols.reads.ports import (
     CHANNEL,
     HISTORY,
     LOG,
-    OBJECTS,
     History,
     Log,
     NodeCalls,
-    Objects,
     OffClock,
     OneReplica,
 )

@@ -20,7 +20,8 @@ from tidemark.impl.runtime import Supervisor
 from tidemark.impl.types import ChannelName
 from tidemark.models.protocols.common.oracle import OracleCalls
 from tidemark.models.protocols.common.requests import NUMBER, Between, reader_over
-from tidemark.models.protocols.reads.ports import CHANNEL, Objects, OffClock
+from tidemark.models.protocols.flush.ports import Objects
+from tidemark.models.protocols.reads.ports import CHANNEL, OffClock
 from tidemark.models.protocols.reads.program import Node, ReadsProgram, ReadsScenario, whole_of
 from tidemark.models.protocols.reads.refinement.asking_all import (
     ASKS_ALL,
