@@ -177,6 +177,12 @@ class StepChecker:
             return None
         return Refuted("refinement", f"the first state is not initial: {self.changes(starts[0], state)}")
 
+    def mistakes_a_start(self) -> bool:
+        """Self-test of ``start``: is a later state taken for a first one?"""
+        firsts = [self.normal(state) for state in self.interpreter.initial()]
+        later = [found.state for found in self.successors(firsts[0]) if found.state not in firsts]
+        return bool(later) and self.start(later[0]) is None
+
     def check(self, before: State, after: State) -> Answer:
         """The answer for one step."""
         if before == after:
