@@ -15,7 +15,6 @@ from typing import Any
 from tidemark.bench.process import Finished, run_process
 from tidemark.bench.sample import BrokenRun, Sample, Side, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
-from tidemark.checks.spark.session import cluster
 from tidemark.models.cores import cores
 from tidemark.models.manifest import SUITE, manifest_files
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT
@@ -68,7 +67,6 @@ AGAIN = Goal(at_most=10, unit="s")
 """When nothing has changed since."""
 AFTER_A_CHANGE = Goal(at_most=60, unit="s")
 """When one action of one protocol has changed since."""
-ON_CLUSTER = ("retries", "sessions", "allocation")
 PROTOCOLS = tuple(path.parent.name for path in manifest_files())
 """Each is changed in a copy of the project."""
 
@@ -85,8 +83,6 @@ def run(plan: Plan) -> Iterator[Row]:
     yield series.row(several.name, "processor time of that", _processor, unit="s")
     yield series.row(several.name, "cores at work", _at_work, unit="")
     yield series.row(several.name, "nothing changed, again", value("again"), unit="s", goal=AGAIN)
-    if not plan.quick:
-        yield from _clusters(replace(plan, repeat=1))
     single = Side("1 job", partial(_verify, plan, jobs=1))
     series = replace(plan, repeat=1).series([single], measure=NAME, size=size)
     yield series.row(single.name, "from empty, one process", seconds, unit="s", note="run once")
@@ -107,16 +103,6 @@ def run(plan: Plan) -> Iterator[Row]:
         )
 
 
-def _clusters(plan: Plan) -> Iterator[Row]:
-    one, two = (
-        Side(name, partial(_there, plan, workers=workers), subject="on a cluster")
-        for name, workers in (("one executor", 1), ("two executors", 2))
-    )
-    series = plan.series([one, two], measure=NAME, size=f"full tier of {', '.join(ON_CLUSTER)}")
-    yield series.row(one.name, one.name, seconds, unit="s", note="run once")
-    yield series.row(two.name, two.name, seconds, unit="s", against=one.name, note="run once")
-
-
 _processor = value("processor")
 
 
@@ -128,8 +114,8 @@ def _verify(plan: Plan, *, jobs: int) -> Sample:
     """One run, and the same command again in its build folder, where every verdict is taken over."""
     with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
         build = Path(folder) / "build"
-        first, found = _once(plan, folder, build, options=["--jobs", str(jobs)])
-        again, same = _once(plan, folder, build, options=["--jobs", str(jobs)])
+        first, found = _once(plan, folder, build, jobs=jobs)
+        again, same = _once(plan, folder, build, jobs=jobs)
     if _facts(same) != _facts(found):
         raise BrokenRun(f"the second run has {_facts(same)}, the first one {_facts(found)}")
     measured = found["measured"]
@@ -145,48 +131,27 @@ def _verify(plan: Plan, *, jobs: int) -> Sample:
     )
 
 
-def _there(plan: Plan, *, workers: int) -> Sample:
-    """The full tier of some protocols as tasks of a standalone cluster, executors of one core each."""
-    with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
-        place = Path(folder)
-        (place / "spark-defaults.conf").write_text("spark.executor.memory 512m\n", encoding="utf-8")
-        with cluster(place / "cluster", workers=workers) as (master, _):
-            took, found = _once(
-                plan,
-                folder,
-                place / "build",
-                options=["--master", master, "--tier", "full", *(f"--only=*/{one}-*" for one in ON_CLUSTER)],
-                env={"SPARK_CONF_DIR": folder},
-            )
-    return Sample(seconds=took, counts=_facts(found))
-
-
 def _after_changes(plan: Plan) -> Sample:
     """The gate on a copy of the project; then one action is changed and reviewed, protocol by protocol."""
     with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
         clone = copy_project(Path(folder))
         build, env = Path(folder) / "build", environment(clone)
-        options = ["--jobs", str(cores())]
-        first, found = _once(plan, folder, build, options=options, env=env)
+        first, found = _once(plan, folder, build, jobs=cores(), env=env)
         took: dict[str, float] = {}
         for protocol in PROTOCOLS[:1] if plan.quick else PROTOCOLS:
             change_an_action(clone, protocol)
             _run(["pin", protocol], env=env)
-            took[protocol], now = _once(plan, folder, build, options=options, env=env)
+            took[protocol], now = _once(plan, folder, build, jobs=cores(), env=env)
             took[f"{protocol} checks"] = now["checks"]["done"] - len(now["measured"]["taken_over"])
     return Sample(seconds=first, counts=_facts(found), values=took)
 
 
 def _once(
-    plan: Plan,
-    folder: str,
-    build: Path,
-    *,
-    options: Sequence[str],
-    env: Mapping[str, str] = MappingProxyType({}),
+    plan: Plan, folder: str, build: Path, *, jobs: int, env: Mapping[str, str] = MappingProxyType({})
 ) -> tuple[float, dict[str, Any]]:
     """Seconds and verdicts. Raises BrokenRun if the gate is not green: its time would mean nothing."""
-    options = [*options, "--build", str(build), *(["--only", QUICK_ONLY] if plan.quick else [])]
+    options = ["--jobs", str(jobs), "--build", str(build)]
+    options += ["--only", QUICK_ONLY] if plan.quick else []
     caches = {"TIDEMARK_KERNELS": f"{folder}/kernels", "NUMBA_CACHE_DIR": f"{folder}/numba"}
     done = _run(["verify", *options], env={**caches, **env})
     return done.seconds, json.loads((build / "verdicts.json").read_text(encoding="utf-8"))

@@ -152,18 +152,14 @@ class OtherFairness(Base):
     @action(fairness="strong", relies_on=("dock.open",))
     def put(s, place: Base.Place, amount: Base.Amount) -> None:
         """Load."""
-        require(s.HONEST & (s.door == "open"))
-        require(s.load[place] + amount <= s.LIMIT)
-        s.load[place] = s.load[place] + amount
+        super().put(place, amount)
 
 
 class OtherReliance(Base):
     @action(fairness="weak")
     def put(s, place: Base.Place, amount: Base.Amount) -> None:
         """Load."""
-        require(s.HONEST & (s.door == "open"))
-        require(s.load[place] + amount <= s.LIMIT)
-        s.load[place] = s.load[place] + amount
+        super().put(place, amount)
 
 
 class WeakerClaim(Base):

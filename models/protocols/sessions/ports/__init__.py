@@ -105,20 +105,32 @@ class Shared(Protocol):
         """All that it holds, as far as it influences what happens next."""
 
 
-class SharedSessions:
-    """The store, and what it was. Each of its operations is one step, but for ``take_over`` and ``fence``.
+class Fencing:
+    """See Shared: what every store of sessions has."""
 
-    changes: every change that there was.
-    fenced: whom the logs refuse, in the order of the fences.
-    """
-
-    def __init__(self, world: World, sessions: type[SqliteSessions] = SqliteSessions) -> None:
+    def __init__(self, world: World) -> None:
         self.changes: list[SessionEvent] = []
         self.fenced: list[SourceId] = []
         self.world = world
         self.gate = Gate(world)
-        self._class = sessions
         self._bits = (world.interner.bit(STORE), world.interner.bit(LOGS))
+
+    async def fence(self, source: SourceId) -> None:
+        """See Fences."""
+
+        def refuse() -> None:
+            self.world.touch(writes=self._bits[1])
+            self.fenced.append(source)
+
+        await self.world.operation(f"fence {source}", refuse)
+
+
+class SharedSessions(Fencing):
+    """The store, and what it was. Each of its operations is one step, but for ``take_over`` and ``fence``."""
+
+    def __init__(self, world: World, sessions: type[SqliteSessions] = SqliteSessions) -> None:
+        super().__init__(world)
+        self._class = sessions
         with outside():
             self._memory = MemoryDatabase()
         self._own = self.open(stepwise=False, committed=_ignored)
@@ -146,15 +158,6 @@ class SharedSessions:
     def number_of(self, revision: int) -> int:
         """See Shared. Revisions grow by one."""
         return revision
-
-    async def fence(self, source: SourceId) -> None:
-        """See Fences."""
-
-        def refuse() -> None:
-            self.world.touch(writes=self._bits[1])
-            self.fenced.append(source)
-
-        await self.world.operation(f"fence {source}", refuse)
 
     # What nodes and the store itself do.
 

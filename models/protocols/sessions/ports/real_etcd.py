@@ -14,8 +14,7 @@ from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode, first_change_of, watch_of
 from tidemark.impl.values.report import SourceId
 from tidemark.models.protocols.common import etcd
-from tidemark.models.protocols.common.gate import Gate
-from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared
+from tidemark.models.protocols.sessions.ports import Fencing, Shared
 from tidemark.models.protocols.sessions.program import SessionsProgram, SessionsScenario
 from tidemark.models.protocols.sessions.refinement import StoreView
 from tidemark.models.refinement.scenario import program
@@ -67,32 +66,19 @@ def _source(key: str) -> SourceId:
     return int(key.rpartition("/")[2])
 
 
-class EtcdShared:
+class EtcdShared(Fencing):
     """See Shared. One etcd, whose leases end when the program says so."""
 
     def __init__(self, world: World) -> None:
-        self.changes: list[SessionEvent] = []
-        self.fenced: list[SourceId] = []
-        self.world = world
-        self.gate = Gate(world)
+        super().__init__(world)
         self.content: dict[str, Any] = {}
         etcd.begin(self.content, watches=True)
-        self._bits = (world.interner.bit(STORE), world.interner.bit(LOGS))
         self._revisions: list[int] = []
         self._own = self.follow(_ignored)
 
     def follow(self, listed: Callable[[Sequence[SourceId]], None]) -> EtcdSessions:
         """See Shared."""
         return EtcdSessions("http://elsewhere", fences=self, client=_Calls(self, listed))
-
-    async def fence(self, source: SourceId) -> None:
-        """See Fences."""
-
-        def refuse() -> None:
-            self.world.touch(writes=self._bits[1])
-            self.fenced.append(source)
-
-        await self.world.operation(f"fence {source}", refuse)
 
     async def register(self, name: str) -> SourceId:
         """See Shared."""
