@@ -265,8 +265,8 @@ def test_what_comes_too_late_is_judged_in_order_at_the_end(tmp_path: Path) -> No
         assert {"broker-watermark", "broker-ticks", "store-window"} <= memory.apart
         expected = {one.monitor: (one.broken, one.events) for one in judge_events(events.table())}
         found = {one.monitor: (one.broken, one.events) for one in memory.answers(events)}
-        late = memory.apart & expected.keys()
-        assert {name: found[name] for name in late} == {name: expected[name] for name in late}
+        again = memory.apart & expected.keys()
+        assert {name: found[name] for name in again} == {name: expected[name] for name in again}
         assert found["broker-watermark"][0] == broken
 
 
