@@ -16,7 +16,7 @@ from typing import Any
 
 from tidemark.models.manifest.common import SAFETY
 from tidemark.models.manifest.errors import ManifestError
-from tidemark.spec.language.protocol import resolve
+from tidemark.spec.language.protocol import declared_by, resolve
 
 Entry = dict[str, Any]
 
@@ -115,8 +115,8 @@ def _with_larger(instances: Sequence[Entry], protocol: str, file: str) -> Iterat
             problem = f"instance {one.get('name')!r}: {unknown[0]!r} is larger, and has no bound"
             raise ManifestError(problem, file=file, remedy=f"known: {', '.join(bounds)}")
         if names:
-            spec = resolve(one.get("protocol", protocol)).trace()
-            keys = {constant.name: getattr(constant.type, "keys", ()) for constant in spec.constants}
+            constants = declared_by(resolve(one.get("protocol", protocol))).constants
+            keys = {name: getattr(constant.type, "keys", ()) for name, constant in constants.items()}
             yield {
                 **said,
                 "name": f"{one.get('name')}-larger",
