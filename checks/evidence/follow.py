@@ -109,8 +109,8 @@ class Memory:
             one.restore(document["monitors"][one.name])
         accounts = [Account.from_dict(one) for one in document["accounts"]]
         made.accounts = {one.name: one for one in accounts}
-        made.kinds, made.apart = set(document["kinds"]), set(document["apart"])
-        made.reached = document["reached"]
+        made.kinds, made.apart = set(document["kinds"]), set(document.get("apart", ()))
+        made.reached = document.get("reached", {})
         return made
 
 
