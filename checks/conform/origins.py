@@ -143,6 +143,7 @@ class Origins:
     reasons: dict[str, str]
     ignored: set[str] = field(default_factory=set)
     fields: dict[str, set[Field]] = field(default_factory=dict)
+    _seen: set[tuple[str, int]] = field(default_factory=set)
 
     def unknown(self) -> list[str]:
         """Variables of which nothing is known."""
@@ -157,8 +158,12 @@ class Origins:
         return "environment" if variable in self.reasons or variable in self.ignored else "unknown"
 
     def look(self, recorder: Recorder, evaluate: Evaluate) -> None:
-        """Ask which variables depend on which field in the present state."""
+        """Ask which variables depend on which field in the present state, if none like it was looked at."""
         plain = recorder.read(evaluate)
+        state = (repr(plain), len(recorder.fields))
+        if state in self._seen:
+            return
+        self._seen.add(state)
         for where in sorted(recorder.fields):
             with suppress(Exception):  # what was read first need not fit the rest
                 masked = recorder.read(evaluate, where)
