@@ -15,7 +15,7 @@ from tidemark.checks.verdicts.verdict import RUN_STEPS, Outcome, Verdict
 
 
 def explore(
-    name: str,
+    only: str,
     *,
     claims: Sequence[str],
     bounds: Sequence[str],
@@ -28,10 +28,10 @@ def explore(
     as_json: bool,
 ) -> int:
     """Search ``module:Class``, or an instance of a manifest; the exit status is that of the answer."""
-    if manifests and ":" in name:
+    if manifests and ":" in only:
         loaded(manifests)  # the modules beside them can be imported now
     instance = chosen_instance(
-        name, bounds=bounds, constants=constants, manifests=manifests, say=_say if as_json else print
+        only, bounds=bounds, constants=constants, manifests=manifests, say=_say if as_json else print
     )
     answer = explored(
         instance,
@@ -45,7 +45,7 @@ def explore(
 
 
 def prove(
-    protocol: str,
+    only: str,
     *,
     claims: Sequence[str],
     constants: Sequence[str],
@@ -56,11 +56,11 @@ def prove(
 ) -> int:
     """Prove the claims of ``module:Class``: one line a claim, the step where one fails; the exit status."""
     answer = prove_claims(
-        protocol, claims=claims, constants=constants_of(constants), seconds=seconds, seed=seed, jobs=jobs
+        only, claims=claims, constants=constants_of(constants), seconds=seconds, seed=seed, jobs=jobs
     )
     status = shown(answer, as_json=as_json)
     if answer.exit_code is ExitCode.INCONCLUSIVE and not as_json:
-        print(f"lemmas that are missing:  tidemark suggest {protocol}")
+        print(f"lemmas that are missing:  tidemark suggest {only}")
     return status
 
 

@@ -1,6 +1,6 @@
 """The commands of ``tidemark``."""
 
-from importlib import import_module, metadata
+from importlib import metadata
 from pathlib import Path
 from typing import Annotated
 
@@ -30,6 +30,7 @@ from tidemark.checks.cli.options import (
     Resume,
     Seed,
     TierOption,
+    hand_to,
     named,
     refuse_for_entries,
     settings_of,
@@ -88,7 +89,7 @@ def verify(
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
     fresh: Fresh = False,
@@ -100,7 +101,7 @@ def verify(
         raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
     use = Use(read=not fresh, audit=audit)
     settings = settings_of(
-        tier=tier, seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json
+        tier=tier, seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
     )
     return cli_run.gate(settings, only=only or (), resume=resume, use=use)
 
@@ -112,14 +113,12 @@ def watch(
     only: OnlyOption = None,
     seed: Seed = 0,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
     once: Once = False,
 ) -> int:
     """On each save, judge what the change touches, shortest first."""
-    command = import_module("tidemark.checks.cli.watch")
-    settings = settings_of(tier=tier, seed=seed, build=build, manifest=manifest)
-    status: int = command.once(settings, only=only or ()) if once else command.forever(settings)
-    return status
+    given = {**locals(), "only": only or ()}
+    return hand_to(f"tidemark.checks.cli.watch:{'once' if once else 'forever'}", given)
 
 
 def _one_judge(name: str, about: str) -> None:
@@ -129,12 +128,14 @@ def _one_judge(name: str, about: str) -> None:
         seed: Seed = 0,
         master: Master = LOCAL,
         build: Build = BUILD,
-        manifest: ManifestOption = None,
+        manifests: ManifestOption = None,
         jobs: Jobs = None,
         resume: Resume = False,
         json: Json = False,
     ) -> int:
-        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
+        settings = settings_of(
+            seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
+        )
         return cli_run.gate(settings, only=named(only), judge=name, resume=resume)
 
     command.__doc__ = about
@@ -163,14 +164,14 @@ def prove(
     k_induction: Annotated[
         int | None, typer.Option("--k-induction", min=2, help="Induction over so many steps.")
     ] = None,
-    claim: Claims = None,
-    constant: Constants = None,
+    claims: Claims = None,
+    constants: Constants = None,
     seconds: _Seconds = None,
     spark: Annotated[bool, typer.Option("--spark", help="Obligations as tasks of Spark.")] = False,
     master: Master = LOCAL,
     seed: Seed = 0,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
     json: Json = False,
@@ -179,37 +180,16 @@ def prove(
     limit = seconds or PROOF_S
     if bmc is None and k_induction is None and not spark:
         if ":" in only:
-            alone: int = import_module("tidemark.checks.cli.ask").prove(
-                only,
-                claims=claim or (),
-                constants=constant or (),
-                seconds=limit,
-                seed=seed,
-                jobs=jobs,
-                as_json=json,
-            )
-            return alone
-        refuse_for_entries({"--claim": claim, "--set": constant}, command="prove")
-        settings = settings_of(seed=seed, build=build, manifest=manifest, jobs=jobs, json=json)
+            return hand_to("tidemark.checks.cli.ask:prove", {**locals(), "seconds": limit, "as_json": json})
+        refuse_for_entries({"--claim": claims, "--set": constants}, command="prove")
+        settings = settings_of(seed=seed, build=build, manifests=manifests, jobs=jobs, json=json)
         return cli_run.gate(settings, only=named(only), judge="prove", resume=resume, seconds=seconds)
-    refuse_for_entries({"--set": constant}, command="prove")
-    command = import_module("tidemark.checks.cli.prove")
+    refuse_for_entries({"--set": constants}, command="prove")
     if spark:
         if bmc is not None or k_induction is not None:
             raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")
-        settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
-        proved: int = command.on_spark(settings, only=only, seconds=seconds)
-        return proved
-    status: int = command.several_steps(
-        only,
-        bmc=bmc,
-        k=k_induction,
-        claims=claim or (),
-        seconds=limit,
-        seed=seed,
-        manifests=manifest or (),
-    )
-    return status
+        return hand_to("tidemark.checks.cli.prove:on_spark", {**locals(), "jobs": 1})
+    return hand_to("tidemark.checks.cli.prove:several_steps", {**locals(), "seconds": limit})
 
 
 @application.command(rich_help_panel=_JUDGE)
@@ -225,28 +205,20 @@ def suggest(
     without: _Without = None,
     seconds: Annotated[float, typer.Option(min=1.0, help="Limit of the search, in seconds.")] = 300.0,
     seed: Seed = 0,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Suggest lemmas for a proof that fails, as methods to paste."""
-    command = import_module("tidemark.checks.cli.prove")
-    if redundant:
-        status: int = command.redundant(protocol, without=without or (), seed=seed, manifests=manifest or ())
-    elif implied:
-        status = command.implied(protocol, seed=seed, manifests=manifest or ())
-    else:
-        status = command.suggest(
-            protocol, without=without or (), seconds=seconds, seed=seed, manifests=manifest or ()
-        )
-    return status
+    wanted = "redundant" if redundant else "implied" if implied else "suggest"
+    return hand_to(f"tidemark.checks.cli.prove:{wanted}", locals())
 
 
 @application.command(rich_help_panel=_JUDGE)
 def explore(
     only: Only = "",
     *,
-    claim: Claims = None,
-    bound: Bounds = None,
-    constant: Constants = None,
+    claims: Claims = None,
+    bounds: Bounds = None,
+    constants: Constants = None,
     first: Annotated[
         bool | None,
         typer.Option(
@@ -263,7 +235,7 @@ def explore(
     ] = None,
     seed: Seed = 0,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
     json: Json = False,
@@ -274,22 +246,10 @@ def explore(
     --first, is a question: nothing is pinned, no file is written, and the exit status is that of the answer.
     """
     room = None if memory is None else int(memory * 1e9)
-    if ":" in only or claim or bound or constant or first is not None or seconds is not None:
-        status: int = import_module("tidemark.checks.cli.ask").explore(
-            only,
-            claims=claim or (),
-            bounds=bound or (),
-            constants=constant or (),
-            first=first,
-            seconds=seconds,
-            memory=room,
-            workers=workers,
-            manifests=manifest or (),
-            as_json=json,
-        )
-        return status
+    if ":" in only or claims or bounds or constants or first is not None or seconds is not None:
+        return hand_to("tidemark.checks.cli.ask:explore", {**locals(), "memory": room, "as_json": json})
     settings = settings_of(
-        manifest=manifest,
+        manifests=manifests,
         seed=seed,
         build=build,
         workers=workers,
@@ -304,29 +264,18 @@ def explore(
 def simulate(
     instance: Annotated[str, typer.Argument(help="Name of a manifest instance, or a protocol MODULE:CLASS.")],
     *,
-    claim: Claims = None,
-    bound: Bounds = None,
-    constant: Constants = None,
+    claims: Claims = None,
+    bounds: Bounds = None,
+    constants: Constants = None,
     first: Annotated[bool, typer.Option("--first", help="End with the first refutation.")] = False,
     visits: Annotated[int, typer.Option(min=1, help="States visited by all walks together.")] = 5_000_000,
     depth: Annotated[int, typer.Option(min=1, help="Steps of one walk at most.")] = 200,
     seconds: Annotated[float | None, typer.Option(help="Time limit.")] = None,
     seed: Seed = 0,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Walk at random through a large instance: it can only refute."""
-    from tidemark.checks.cli.simulate import command
-    from tidemark.models.native.simulate import Budget
-
-    return command(
-        instance,
-        claims=claim or (),
-        bounds=bound or (),
-        constants=constant or (),
-        budget=Budget(visits=visits, depth=depth, seconds=seconds, first=first),
-        seed=seed,
-        manifests=manifest or (),
-    )
+    return hand_to("tidemark.checks.cli.simulate:command", locals())
 
 
 @application.command(name="diff", rich_help_panel=_JUDGE)
@@ -334,16 +283,13 @@ def difference(
     base: Annotated[str, typer.Argument(help="A protocol MODULE:CLASS.")],
     variant: Annotated[str, typer.Argument(help="Another one, with claims of the same names.")],
     *,
-    claim: Claims = None,
-    bound: Bounds = None,
-    constant: Constants = None,
+    claims: Claims = None,
+    bounds: Bounds = None,
+    constants: Constants = None,
     seconds: Annotated[float, typer.Option(min=0.1, help="Time limit; bounds grow until then.")] = 30.0,
 ) -> int:
     """Which claims a variant changes, each with its shortest run."""
-    status: int = import_module("tidemark.checks.cli.ask").diff(
-        base, variant, claims=claim or (), bounds=bound or (), constants=constant or (), seconds=seconds
-    )
-    return status
+    return hand_to("tidemark.checks.cli.ask:diff", locals())
 
 
 _one_judge("interpreted", "The same search by the interpreter, which defines the meaning.")
@@ -363,18 +309,18 @@ def interleave(
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
     jobs: Jobs = None,
     resume: Resume = False,
     json: Json = False,
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
-    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs, json=json)
     if not reduction and not spark:
+        settings = settings_of(
+            seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
+        )
         return cli_run.gate(settings, only=named(only), judge="interleave", resume=resume)
-    command = import_module("tidemark.checks.cli.interleave")
-    status: int = command.search(settings, only=only, reduction=reduction or None, distributed=spark)
-    return status
+    return hand_to("tidemark.checks.cli.interleave:search", locals())
 
 
 application.command(rich_help_panel=_RUN)(replay)
@@ -386,18 +332,15 @@ def step(
         str, typer.Argument(help="Manifest instance, a protocol MODULE:CLASS, or a replay token run1....")
     ],
     *,
-    bound: Bounds = None,
-    constant: Constants = None,
-    manifest: ManifestOption = None,
+    bounds: Bounds = None,
+    constants: Constants = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Walk through an instance or a counterexample by hand.
 
     Commands come from the standard input.
     """
-    status: int = import_module("tidemark.checks.step.command").step(
-        name, bounds=bound or (), constants=constant or (), manifests=manifest or ()
-    )
-    return status
+    return hand_to("tidemark.checks.step.command:step", locals())
 
 
 application.command(rich_help_panel=_RUN)(export)
@@ -415,14 +358,10 @@ def cross_check(
         float, typer.Option(help="Time-out of another tool's search of one instance.")
     ] = 600.0,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Compare our searches with those of Spin and TLC."""
-    from tidemark.checks.cli import cross_check as run
-
-    return run.cross_check(
-        only=only or None, tier=tier, states=states, seconds=seconds, build=build, manifests=manifest or ()
-    )
+    return hand_to("tidemark.checks.cli.cross_check:cross_check", locals())
 
 
 application.command(rich_help_panel=_GATE)(pin)
@@ -438,8 +377,7 @@ def init(
     ] = False,
 ) -> int:
     """Write a first protocol, its manifest and a test, which pass."""
-    status: int = import_module("tidemark.checks.starter.write").begin(folder, name=name, workflow=workflow)
-    return status
+    return hand_to("tidemark.checks.starter.write:begin", locals())
 
 
 for _panel, _command in (

@@ -19,7 +19,7 @@ from tidemark.models.manifest.about import about
 
 
 def cross_check(
-    *, only: str | None, tier: Tier, states: int, seconds: float, build: Path, manifests: Sequence[Path]
+    *, only: str, tier: Tier, states: int, seconds: float, build: Path, manifests: Sequence[Path]
 ) -> int:
     """Compare, print a table, return the exit status: different results are an unexpected refutation.
 
@@ -41,7 +41,7 @@ def cross_check(
     return conclude(found, jar=jar)
 
 
-def chosen(manifests: Sequence[Manifest], *, only: str | None, tier: Tier) -> list[InstanceEntry]:
+def chosen(manifests: Sequence[Manifest], *, only: str, tier: Tier) -> list[InstanceEntry]:
     """The instances of a tier, smallest first; ``only`` is a name or a pattern with ``*`` of any tier."""
     known = [entry for manifest in manifests for entry in manifest.instance]
     found = [
@@ -52,7 +52,7 @@ def chosen(manifests: Sequence[Manifest], *, only: str | None, tier: Tier) -> li
     if not found:
         raise BadInputError(
             f"no instance matches {only!r}",
-            remedy=known_names(only or "", [e.name for e in known], lists="tidemark show"),
+            remedy=known_names(only, [e.name for e in known], lists="tidemark show"),
         )
     return sorted(found, key=lambda entry: entry.counts.get("distinct", 0))
 

@@ -24,7 +24,7 @@ FINAL = ("final_states", "final_states_crc32")
 """Counts that no reduction changes."""
 
 
-def search(settings: Settings, *, only: str, reduction: str | None, distributed: bool) -> int:
+def search(settings: Settings, *, only: str, reduction: str, spark: bool) -> int:
     """Run the programs of the manifest that match, by a reduction and on Spark if so asked.
 
     Raises BadInputError: no such reduction.
@@ -33,7 +33,7 @@ def search(settings: Settings, *, only: str, reduction: str | None, distributed:
     screen = wide_console()
     tasks = plan(manifests(settings.manifests), tier=Tier.FULL, only=named(only), judge="interleave")
     print(about((task.manifest, task.entry.name) for task in tasks))
-    changed = [_changed(task, chosen, distributed=distributed) for task in tasks]
+    changed = [_changed(task, chosen, distributed=spark) for task in tasks]
     result = run(changed, registry=registry(), settings=settings, reporter=live(screen))
     result = result.with_commands(settings.invocation.complete)
     files = write_files(result, build=settings.build)
@@ -41,9 +41,9 @@ def search(settings: Settings, *, only: str, reduction: str | None, distributed:
     return result.exit_code.value
 
 
-def _reduction(name: str | None) -> Reduction | None:
+def _reduction(name: str) -> Reduction | None:
     try:
-        return Reduction(name) if name is not None else None
+        return Reduction(name) if name else None
     except ValueError as error:
         known = ", ".join(reduction.value for reduction in Reduction)
         raise BadInputError(f"{name!r} is not a reduction", remedy=f"use one of: {known}") from error

@@ -3,6 +3,8 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
+from importlib import import_module
+from inspect import signature
 from itertools import groupby
 from pathlib import Path
 from textwrap import wrap
@@ -151,13 +153,38 @@ def refuse_for_entries(given: Mapping[str, object], *, command: str) -> None:
 
 
 def settings_of(
-    *, manifest: list[Path] | None, tier: Tier = Tier.FULL, jobs: int | None = 1, **options: Any
+    *, manifests: Sequence[Path] | None, tier: Tier = Tier.FULL, jobs: int | None = 1, **options: Any
 ) -> Settings:
     """The settings of the command line that is being run. ``jobs`` None: all cores."""
     return Settings(
         tier=tier.value,
-        manifests=tuple(manifest or ()),
+        manifests=tuple(manifests or ()),
         words=WORDS.get(),
         jobs=cores() if jobs is None else jobs,
         **options,
     )
+
+
+_SEVERAL = {"bounds", "claims", "constants", "manifests", "without"}
+_OF_A_RUN = {"tier", "seed", "master", "build", "manifests", "jobs", "json"}
+
+
+def hand_to(target: str, given: Mapping[str, Any]) -> int:
+    """Give what a command was given to the function that does its work, which is imported only now.
+
+    Args:
+        target: ``module:function``. It gets what it has parameters for; ``settings`` are made of the rest.
+        given: options by name. One that may be repeated and was left out is ``()`` for the function.
+
+    Returns:
+        The exit status.
+    """
+    module, _, name = target.partition(":")
+    function = getattr(import_module(module), name)
+    wanted = signature(function).parameters
+    chosen = {key: () if value is None and key in _SEVERAL else value for key, value in given.items()}
+    if "settings" in wanted:
+        rest = chosen.keys() & _OF_A_RUN - wanted.keys()
+        chosen["settings"] = settings_of(**{key: chosen[key] for key in rest})
+    status: int = function(**{key: chosen[key] for key in chosen.keys() & wanted.keys()})
+    return status

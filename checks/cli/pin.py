@@ -84,7 +84,7 @@ def pin(
         return _show_against(against, list(chosen.values()))
     print(heading(chosen, {}))
     found = [(path, _written(path)) for path in chosen.values()]
-    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest, jobs=jobs)
+    settings = settings_of(seed=seed, master=master, build=build, manifests=manifest, jobs=jobs)
     return _pin_counts(found, settings, change=counts, only=only or ())
 
 

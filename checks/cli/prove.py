@@ -70,19 +70,21 @@ def several_steps(
     only: str,
     *,
     bmc: int | None,
-    k: int | None,
+    k_induction: int | None,
     claims: Sequence[str],
     seconds: float,
     seed: int,
     manifests: Sequence[Path],
 ) -> int:
-    """Bounded model checking to depth ``bmc``, induction over ``k`` steps, or both: one line a claim."""
+    """Runs to depth ``bmc``, induction over ``k_induction`` steps, or both: one line a claim."""
     codes: list[ExitCode] = []
     for chosen in _chosen(only, manifests):
         wanted = _claims(chosen, claims)
         if can_fall(chosen.subject):
             refuse_fall(
-                chosen.subject, depth=bmc if k is None and bmc is not None else DEPTH, seconds=seconds
+                chosen.subject,
+                depth=bmc if k_induction is None and bmc is not None else DEPTH,
+                seconds=seconds,
             )
         print(f"{chosen.name}: {size_text(chosen.subject.spec)}")
         if bmc is not None:
@@ -92,11 +94,11 @@ def several_steps(
             codes += [
                 _show(chosen, verdict) for p in wanted for verdict in run(chosen.subject, [p], chosen.about)
             ]
-        if k is not None:
+        if k_induction is not None:
             proof = prove(chosen.subject, seed=seed, jobs=cores())
             inductive = [prop for prop in wanted if prop.kind in INDUCTIVE]
-            induct = partial(by_k_induction, k=k, seconds=seconds, seed=seed)
-            replay = prove_command(only, "--k-induction", k)
+            induct = partial(by_k_induction, k=k_induction, seconds=seconds, seed=seed)
+            replay = prove_command(only, "--k-induction", k_induction)
             for prop in inductive:
                 (verdict,) = induct(proof, [prop], chosen.about, replay=replay)
                 codes.append(_show(chosen, verdict))

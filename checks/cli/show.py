@@ -185,7 +185,7 @@ def findings(
     elif not manifest and all(only != one.id for one in all_findings()):
         return _search(only)
     else:
-        _finding(only, settings_of(manifest=manifest, build=build))
+        _finding(only, settings_of(manifests=manifest, build=build))
     return ExitCode.AS_EXPECTED.value
 
 

@@ -9,31 +9,34 @@ from tidemark.checks.questions.ask import asked_about
 from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.progress import silent
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.native.simulate import Budget, Sample
 
 
 def command(
-    name: str,
+    instance: str,
     *,
-    claims: Sequence[str] = (),
-    bounds: Sequence[str] = (),
-    constants: Sequence[str] = (),
-    budget: Budget,
+    claims: Sequence[str],
+    bounds: Sequence[str],
+    constants: Sequence[str],
+    visits: int,
+    depth: int,
+    seconds: float | None,
+    first: bool,
     seed: int,
-    manifests: Sequence[Path] = (),
-    progress: Progress = silent,
+    manifests: Sequence[Path],
 ) -> int:
     """``tidemark simulate``: print what the walks saw of a manifest instance or a protocol; the exit status.
 
     A refutation is never green, and neither is its absence. Raises BadInputError for an unknown instance,
     claim, bound or constant.
     """
-    instance = chosen_instance(name, bounds=bounds, constants=constants, manifests=manifests, say=print)
-    wanted = [prop.id for prop in asked_about(name, claims, instance.spec.properties)]
-    sample, found = simulate(instance, properties=wanted, budget=budget, seed=seed, progress=progress)
-    print(f"{name}: {instance.bounds_text()}; seed {seed}")
+    chosen = chosen_instance(instance, bounds=bounds, constants=constants, manifests=manifests, say=print)
+    wanted = [prop.id for prop in asked_about(instance, claims, chosen.spec.properties)]
+    budget = Budget(visits=visits, depth=depth, seconds=seconds, first=first)
+    sample, found = simulate(chosen, properties=wanted, budget=budget, seed=seed, progress=silent)
+    print(f"{instance}: {chosen.bounds_text()}; seed {seed}")
     print(
         f"{sample.walks:,} walks, {sample.visits:,} visits, longest {sample.longest} steps, "
         f"{sample.visits / max(sample.seconds, 1e-9):,.0f} visits/s"
@@ -44,9 +47,9 @@ def command(
     for verdict in found:
         if verdict.outcome is Outcome.REFUTED and verdict.counterexample is not None:
             print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
-            sources = claim_sources(verdict.subject.property_id, protocol=instance.protocol)
+            sources = claim_sources(verdict.subject.property_id, protocol=chosen.protocol)
             print(trace_text(verdict.counterexample, sources=sources))
-            if ":" not in name:  # a token names an instance of a manifest
+            if ":" not in instance:  # a token names an instance of a manifest
                 print(f"replay: {verdict.replay}")
     refutation = any(verdict.outcome is Outcome.REFUTED for verdict in found)
     return (ExitCode.UNEXPECTED_REFUTATION if refutation else ExitCode.INCONCLUSIVE).value

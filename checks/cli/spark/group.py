@@ -1,12 +1,11 @@
 """``tidemark spark``: searches that outgrow a core, their history, and what a cluster gets."""
 
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.options import Build, ManifestOption, Master, Only, Seed, settings_of
+from tidemark.checks.cli.options import Build, ManifestOption, Master, Only, Seed, hand_to
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 
 group = typer.Typer(
@@ -39,21 +38,10 @@ def distribute(
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """The same search on Spark: round after round, each one a checkpoint."""
-    command = import_module("tidemark.checks.cli.spark.many")
-    settings = settings_of(seed=seed, master=master, build=build, manifest=manifest)
-    status: int = command.distribute(
-        settings,
-        only=only,
-        resume=resume,
-        from_round=from_round,
-        partitions=partitions,
-        directory=directory,
-        handover=handover,
-    )
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:distribute", locals())
 
 
 @group.command()
@@ -66,8 +54,7 @@ def history(
     build: Build = BUILD,
 ) -> int:
     """Show past searches on Spark: counts, seconds and bytes by round."""
-    status: int = import_module("tidemark.checks.cli.spark.many").history(sql, master=master, build=build)
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:history", locals())
 
 
 @group.command()
@@ -80,8 +67,7 @@ def package(
     ] = False,
 ) -> int:
     """Write the files that spark-submit sends to a cluster, and print its command."""
-    status: int = import_module("tidemark.checks.cli.spark.many").package(out=out, environment=environment)
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:package", locals())
 
 
 @group.command()
@@ -94,14 +80,10 @@ def sweep(
     states: Annotated[int, typer.Option(min=1, help="Stop a search at so many states.")] = 10_000_000,
     master: Master = LOCAL,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Search an instance with other bounds and constants, each in a Spark task: one table."""
-    command = import_module("tidemark.checks.cli.spark.many")
-    status: int = command.sweep_command(
-        instance, over=over, states=states, master=master, build=build, manifests=manifest or ()
-    )
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:sweep_command", locals())
 
 
 @group.command()
@@ -114,22 +96,10 @@ def swarm(
     seed: Seed = 0,
     master: Master = LOCAL,
     build: Build = BUILD,
-    manifest: ManifestOption = None,
+    manifests: ManifestOption = None,
 ) -> int:
     """Walk at random through an instance, in many Spark tasks: it can only refute."""
-    from tidemark.models.native.simulate import Budget
-
-    command = import_module("tidemark.checks.cli.spark.many")
-    status: int = command.swarm_command(
-        instance,
-        tasks=tasks,
-        budget=Budget(visits=visits, depth=depth),
-        seed=seed,
-        master=master,
-        build=build,
-        manifests=manifest or (),
-    )
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:swarm_command", locals())
 
 
 @group.command()
@@ -145,8 +115,4 @@ def size(
     build: Build = BUILD,
 ) -> int:
     """Plan a larger search on a cluster from the history of a smaller one: memory, bytes, rounds, time."""
-    command = import_module("tidemark.checks.cli.spark.many")
-    status: int = command.size_command(
-        instance, states=states, executors=executors, cores=cores, rounds=rounds, build=build
-    )
-    return status
+    return hand_to("tidemark.checks.cli.spark.many:size_command", locals())

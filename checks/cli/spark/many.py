@@ -102,10 +102,10 @@ def axis(text: str) -> tuple[str, list[Any]]:
 
 
 def sweep_command(
-    name: str, *, over: Sequence[str], states: int, master: str, build: Path, manifests: Sequence[Path]
+    instance: str, *, over: Sequence[str], states: int, master: str, build: Path, manifests: Sequence[Path]
 ) -> int:
     """``tidemark spark sweep``: one line for each combination. What was not searched is not judged."""
-    instances = grid(chosen_instance(name, manifests=manifests, say=print), dict(map(axis, over)))
+    instances = grid(chosen_instance(instance, manifests=manifests, say=print), dict(map(axis, over)))
     found = sweep(spark_session(master=master, build=build), instances, states=states)
     show(found, wide_console())
     if any(row.broken for row in found):
@@ -131,18 +131,27 @@ def show(found: Sequence[Searched], screen: Console) -> None:
 
 
 def swarm_command(
-    name: str, *, tasks: int, budget: Budget, seed: int, master: str, build: Path, manifests: Sequence[Path]
+    instance: str,
+    *,
+    tasks: int,
+    visits: int,
+    depth: int,
+    seed: int,
+    master: str,
+    build: Path,
+    manifests: Sequence[Path],
 ) -> int:
     """``tidemark spark swarm``: like ``tidemark simulate``, with a seed for each task. Never green."""
-    instance = chosen_instance(name, manifests=manifests, say=print)
-    found = swarm(spark_session(master=master, build=build), instance, tasks=tasks, budget=budget, seed=seed)
+    chosen = chosen_instance(instance, manifests=manifests, say=print)
+    budget = Budget(visits=visits, depth=depth)
+    found = swarm(spark_session(master=master, build=build), chosen, tasks=tasks, budget=budget, seed=seed)
     for verdict in found:
         print(f"{verdict.outcome.value:>13}  {verdict.subject.property_id}")
     refuted = [verdict for verdict in found if verdict.outcome is Outcome.REFUTED]
     for verdict in refuted:
         assert verdict.counterexample is not None
         print(f"\n{verdict.subject.property_id}: {'; '.join(verdict.notes)}")
-        sources = claim_sources(verdict.subject.property_id, protocol=instance.protocol)
+        sources = claim_sources(verdict.subject.property_id, protocol=chosen.protocol)
         print(trace_text(verdict.counterexample, sources=sources))
         print(f"replay: {verdict.replay}")
     counts = found[0].counts if found else {}
@@ -151,10 +160,10 @@ def swarm_command(
 
 
 def size_command(
-    name: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
+    instance: str, *, states: float, executors: int, cores: int, rounds: int | None, build: Path
 ) -> int:
     """``tidemark spark size``: print the plan for a larger search. Raises BadInputError."""
-    found = measured(rounds_of(build / FOLDER, name))
+    found = measured(rounds_of(build / FOLDER, instance))
     print(
         "\n".join(
             plan_lines(

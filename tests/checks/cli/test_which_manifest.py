@@ -53,7 +53,7 @@ damaged token.
 
 
 def takes_manifest(name: str) -> bool:
-    return any(param.name == "manifest" for param in ALL[name].params)
+    return any("--manifest" in param.opts for param in ALL[name].params)
 
 
 JUDGING = sorted(name for name in ALL if takes_manifest(name) and name not in OF_THE_SUITE)
