@@ -182,7 +182,9 @@ def hand_to(target: str, given: Mapping[str, Any]) -> int:
     module, _, name = target.partition(":")
     function = getattr(import_module(module), name)
     wanted = signature(function).parameters
-    chosen = {key: () if value is None and key in _SEVERAL else value for key, value in given.items()}
+    chosen: dict[str, Any] = {
+        key: () if value is None and key in _SEVERAL else value for key, value in given.items()
+    }
     if "settings" in wanted:
         rest = chosen.keys() & _OF_A_RUN - wanted.keys()
         chosen["settings"] = settings_of(**{key: chosen[key] for key in rest})
