@@ -79,8 +79,8 @@ def run(command: str, folder: Path, python: Run) -> str:
     """Run one command as a shell would, with the sources of this repository."""
     words = shlex.split(command)
     assert words[0] in PROGRAMS, f"only {', '.join(PROGRAMS)} are run here, not {words[0]!r}"
-    said = python([*PROGRAMS[words[0]], *words[1:]], folder)
-    return "".join(f"{line.rstrip()}\n" for line in said.splitlines())
+    done = python([*PROGRAMS[words[0]], *words[1:]], folder)
+    return "".join(f"{line.rstrip()}\n" for line in (done.stdout + done.stderr).splitlines())
 
 
 def environment() -> dict[str, str]:

@@ -3,12 +3,12 @@
 import os
 import shutil
 import subprocess
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.processes import finished
+from tests.warm import OTHERS, Run, warm
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 ROOT = Path(__file__).parents[2]
@@ -202,26 +202,31 @@ JUDGES = {
 """A judge that says yes: file, text, its replacement, a check in which it must refute, the exit status."""
 
 
-def gate(folder: Path, only: str, **environment: str) -> subprocess.CompletedProcess[str]:
+@pytest.fixture(scope="module")
+def python(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    with warm(os.environ, tmp_path_factory.mktemp("warm"), OTHERS) as run:
+        yield run
+
+
+def gate(python: Run, folder: Path, only: str, **more: str) -> subprocess.CompletedProcess[str]:
     """Run a check of the gate on the sources of a folder."""
     protocol = only.partition("/")[2].partition("-")[0]
     manifest = PROTOCOLS / (protocol if (folder / PROTOCOLS / protocol).is_dir() else "flush") / MANIFEST.name
     # Before what is installed: the copy is the package that runs.
-    return finished(
-        [sys.executable, "-m", "tidemark.checks", "verify", "--manifest", str(manifest), "--only", only],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(folder.parent)} | environment,
-    )
+    words = ["-m", "tidemark.checks", "verify", "--manifest", str(manifest), "--only", only]
+    return python(words, folder, PYTHONPATH=str(folder.parent), **more)
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, subprocess.CompletedProcess[str]]:
+def base(
+    tmp_path_factory: pytest.TempPathFactory, python: Run
+) -> tuple[Path, subprocess.CompletedProcess[str]]:
     """The sources without a fault, and a run of the gate on them."""
     folder = tmp_path_factory.mktemp("base") / "tidemark"
     # With what is compiled: Python and numba know by size and time of a file whether it still counts.
     for name in ("spec", "models", "checks", "impl"):
         shutil.copytree(ROOT / name, folder / name)
-    return folder, gate(folder, "explore/tiny")
+    return folder, gate(python, folder, "explore/tiny")
 
 
 @pytest.fixture
@@ -242,25 +247,27 @@ def plant(sources: Path, file: Path, old: str, new: str) -> None:
 
 
 @pytest.mark.parametrize("fault", FAULTS)
-def test_a_planted_fault_is_red(fault: str, sources: Path) -> None:
+def test_a_planted_fault_is_red(fault: str, sources: Path, python: Run) -> None:
     file, old, new, only, code, message = FAULTS[fault]
     plant(sources, file, old, new)
-    run = gate(sources, only)
+    run = gate(python, sources, only)
     assert run.returncode == code, run.stdout + run.stderr
     assert message in run.stdout + run.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", JUDGES)
-def test_a_judge_that_says_yes_is_red(fault: str, sources: Path) -> None:
+def test_a_judge_that_says_yes_is_red(fault: str, sources: Path, python: Run) -> None:
     file, old, new, only, code = JUDGES[fault]
     plant(sources, Path(file), old, new)
-    run = gate(sources, only)
+    run = gate(python, sources, only)
     assert run.returncode == code, run.stdout + run.stderr
 
 
-def test_without_any_java_the_distributed_search_is_a_missing_tool(sources: Path) -> None:
-    run = gate(sources, "distribute/tiny", PATH="/nowhere", JAVA_HOME="", TIDEMARK_NO_BUNDLED_JAVA="1")
+def test_without_any_java_the_distributed_search_is_a_missing_tool(sources: Path, python: Run) -> None:
+    run = gate(
+        python, sources, "distribute/tiny", PATH="/nowhere", JAVA_HOME="", TIDEMARK_NO_BUNDLED_JAVA="1"
+    )
     assert run.returncode == ExitCode.MISSING_TOOL, run.stdout + run.stderr
     assert "Java" in run.stdout + run.stderr
 
