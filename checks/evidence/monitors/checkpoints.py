@@ -16,7 +16,28 @@ LAG_BOUND = SYNC_PERIOD * 1.1 + INTERVAL + 30.0
 Half a minute is left for the sync itself and for the saved window, which runs three seconds ahead."""
 
 
-class StoredCheckpoint(Monitor):
+class Rising(Monitor):
+    """A timestamp of each channel that never goes back, under a ``noun``."""
+
+    noun = "checkpoint"
+    shown = "checkpoint {}"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.last: dict[tuple[str, str], tuple[int, str, int]] = {}
+
+    def rise(self, key: tuple[str, str], ts: int, source: str, line: int) -> None:
+        """The next timestamp of a channel, the last part of the key."""
+        self.answer.events += 1
+        before = self.last.get(key, (ts, source, line))
+        if ts < before[0]:
+            sentence = f"The {self.noun} of {key[-1]} goes back by {seconds(before[0], ts)}."
+            places = (Place(s, n, self.shown.format(shown(t))) for t, s, n in (before, (ts, source, line)))
+            self.answer.breach(sentence, *places, key=key[-1])
+        self.last[key] = (ts, source, line)
+
+
+class StoredCheckpoint(Rising):
     """Channel checkpoints in the order of the store."""
 
     name = "store-checkpoint"
@@ -26,30 +47,18 @@ class StoredCheckpoint(Monitor):
     columns = ("source", "line", "channel", "ts")
     by = "channel"
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.last: dict[str, tuple[int, int, str]] = {}
-
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, channel, ts in rows:
-            before = self.last.get(channel)
-            if before is not None and line == before[1]:
-                continue
-            self.answer.events += 1
-            if before is not None and ts < before[0]:
-                self.answer.breach(
-                    f"The checkpoint of {channel} goes back by {seconds(before[0], ts)}.",
-                    Place(before[2], before[1], f"checkpoint {shown(before[0])}"),
-                    Place(source, line, f"checkpoint {shown(ts)}"),
-                    key=channel,
-                )
-            self.last[channel] = (ts, line, source)
+            before = self.last.get(("", channel))
+            if before is None or line != before[2]:
+                self.rise(("", channel), ts, source, line)
 
 
-class LoggedCheckpoint(LogMonitor):
+class LoggedCheckpoint(Rising, LogMonitor):
     """The coordinator's lines about stored checkpoints, in one file across its restarts."""
 
     name = "log-checkpoint"
+    shown = "checkpoint {} stored"
     property_id = "flush.stored_never_goes_back"
     rule = "The checkpoint that the coordinator says it has stored never goes back."
     kinds = ("checkpoint.store",)
@@ -57,22 +66,12 @@ class LoggedCheckpoint(LogMonitor):
 
     def __init__(self) -> None:
         super().__init__()
-        self.last: dict[tuple[str, str], tuple[int, int]] = {}
         self.late: dict[tuple[str, str], float] = {}
 
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, channel, ts, at in rows:
             self._late(source, channel, ((at or 0) - physical(ts)) / 1000)
-            before = self.last.get((source, channel))
-            self.answer.events += 1
-            if before is not None and ts < before[0]:
-                self.answer.breach(
-                    f"The checkpoint of {channel} goes back by {seconds(before[0], ts)}.",
-                    Place(source, before[1], f"checkpoint {shown(before[0])} stored"),
-                    Place(source, line, f"checkpoint {shown(ts)} stored"),
-                    key=channel,
-                )
-            self.last[source, channel] = (ts, line)
+            self.rise((source, channel), ts, source, line)
 
     def _late(self, source: str, channel: str, lag: float) -> None:
         """Keep by how much a checkpoint is at most behind the clock of the line, if that is too much."""
@@ -230,10 +229,12 @@ class CheckpointLag(Monitor):
                 )
 
 
-class ServiceTime(LogMonitor):
+class ServiceTime(Rising, LogMonitor):
     """The service time of a channel on a query node."""
 
     name = "log-service-order"
+    noun = "service time"
+    shown = "service time {}"
     property_id = "reads.service_time_never_goes_back"
     rule = "The service time of a channel never goes back while its query node lives."
     kinds = ("tsafe.start", "tsafe.next", "server.start")
@@ -241,23 +242,11 @@ class ServiceTime(LogMonitor):
     needs = ("tsafe.next",)
     columns = ("source", "line", "kind", "channel", "ts")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.last: dict[tuple[str, str], tuple[int, int]] = {}
-
     def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
         for source, line, kind, channel, ts in rows:
             if kind == "server.start":
                 self.last = {key: value for key, value in self.last.items() if key[0] != source}
                 continue
-            before = self.last.get((source, channel))
-            if kind == "tsafe.next" and before is not None:
-                self.answer.events += 1
-                if ts < before[0]:
-                    self.answer.breach(
-                        f"The service time of {channel} goes back by {seconds(before[0], ts)}.",
-                        Place(source, before[1], f"service time {shown(before[0])}"),
-                        Place(source, line, f"service time {shown(ts)}"),
-                        key=channel,
-                    )
-            self.last[source, channel] = (ts, line)
+            if kind == "tsafe.next" and (source, channel) in self.last:
+                self.rise((source, channel), ts, source, line)
+            self.last[source, channel] = (ts, source, line)
