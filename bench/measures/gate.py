@@ -15,6 +15,7 @@ from typing import Any
 from tidemark.bench.process import Finished, run_process
 from tidemark.bench.sample import BrokenRun, Sample, Side, seconds, value
 from tidemark.bench.series import Goal, Measure, Plan, Row
+from tidemark.checks.spark.session import cluster
 from tidemark.models.cores import cores
 from tidemark.models.manifest import SUITE, manifest_files
 from tidemark.models.rooms import PACKAGE, ROOMS, ROOT
@@ -60,9 +61,12 @@ def change_an_action(clone: Path, protocol: str) -> str:
 
 NAME = "gate"
 QUICK_ONLY = "argue/*"
+ON_CLUSTER = "prove/*"
+"""Entries of the fast tier that are judged by one executor and by two."""
 TIMEOUT_S = 3600.0
 WITHIN = Goal(at_most=600, unit="s")
 """For the fast tier on two quiet cores."""
+EXECUTORS = ("one executor", "two executors")
 AGAIN = Goal(at_most=10, unit="s")
 """When nothing has changed since."""
 AFTER_A_CHANGE = Goal(at_most=60, unit="s")
@@ -87,6 +91,7 @@ def run(plan: Plan) -> Iterator[Row]:
     series = replace(plan, repeat=1).series([single], measure=NAME, size=size)
     yield series.row(single.name, "from empty, one process", seconds, unit="s", note="run once")
     yield series.row(single.name, "processor time of that", _processor, unit="s", note="run once")
+    yield from _of_a_cluster(plan)
     changed = Side("changes", partial(_after_changes, plan))
     series = replace(plan, repeat=1).series([changed], measure=NAME, size=size)
     for protocol in PROTOCOLS[:1] if plan.quick else PROTOCOLS:
@@ -101,6 +106,24 @@ def run(plan: Plan) -> Iterator[Row]:
             unit="",
             note="run once",
         )
+
+
+def _of_a_cluster(plan: Plan) -> Iterator[Row]:
+    """Executors of one core each, on this machine; the counts of verdicts are compared."""
+    one, two = (Side(name, partial(_on_cluster, plan, n)) for n, name in enumerate(EXECUTORS, start=1))
+    size = QUICK_ONLY if plan.quick else ON_CLUSTER
+    series = replace(plan, repeat=1).series([one, two], measure=NAME, size=size)
+    yield series.row(one.name, one.name, value("judging"), unit="s", note="run once")
+    yield series.row(two.name, two.name, value("judging"), unit="s", against=one.name, note="run once")
+
+
+def _on_cluster(plan: Plan, workers: int) -> Sample:
+    with tempfile.TemporaryDirectory(dir=plan.scratch) as folder:
+        (Path(folder) / "spark-defaults.conf").write_text("spark.executor.memory 512m\n", encoding="utf-8")
+        with cluster(Path(folder) / "cluster", workers=workers) as (master, _):
+            env = {"SPARK_CONF_DIR": folder}
+            took, found = _once(plan, folder, Path(folder) / "build", env=env, only=ON_CLUSTER, master=master)
+    return Sample(seconds=took, counts=_facts(found), values={"judging": found["measured"]["seconds"]})
 
 
 _processor = value("processor")
@@ -147,11 +170,21 @@ def _after_changes(plan: Plan) -> Sample:
 
 
 def _once(
-    plan: Plan, folder: str, build: Path, *, jobs: int, env: Mapping[str, str] = MappingProxyType({})
+    plan: Plan,
+    folder: str,
+    build: Path,
+    *,
+    env: Mapping[str, str] = MappingProxyType({}),
+    only: str = "",
+    **more: object,
 ) -> tuple[float, dict[str, Any]]:
-    """Seconds and verdicts. Raises BrokenRun if the gate is not green: its time would mean nothing."""
-    options = ["--jobs", str(jobs), "--build", str(build)]
-    options += ["--only", QUICK_ONLY] if plan.quick else []
+    """Seconds and verdicts. Raises BrokenRun if the gate is not green: its time would mean nothing.
+
+    ``only``: the entries, by default all; ``more``: further options.
+    """
+    options = [word for name, given in {"build": build, **more}.items() for word in (f"--{name}", str(given))]
+    only = QUICK_ONLY if plan.quick else only
+    options += ["--only", only] if only else []
     caches = {"TIDEMARK_KERNELS": f"{folder}/kernels", "NUMBA_CACHE_DIR": f"{folder}/numba"}
     done = _run(["verify", *options], env={**caches, **env})
     return done.seconds, json.loads((build / "verdicts.json").read_text(encoding="utf-8"))

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -149,21 +150,27 @@ def rows(monkeypatch, tmp_path, *, status=0, quick=False, loses=False):
         again = build.exists()
         build.mkdir(exist_ok=True)
         found = GREEN | ({"judgements": []} if again and loses else {})
+        took = 390.0 if words[-1] == "1" else 200.0
+        if "--master" in words:
+            master = words[words.index("--master") + 1]
+            assert "executor.memory" in (Path(env["SPARK_CONF_DIR"]) / "spark-defaults.conf").read_text()
+            found |= {"measured": GREEN["measured"] | {"seconds": 60.0 / int(master)}}
         (build / "verdicts.json").write_text(json.dumps(found), encoding="utf-8")
         assert env["TIDEMARK_KERNELS"].startswith(str(tmp_path))
-        took = 390.0 if words[words.index("--jobs") + 1] == "1" else 200.0
         if changed:
             assert changed_copies(env, changed)
             return Finished("", status, 70.0 if changed[-1] == "flush" else 50.0, 0.0, 0)
         return Finished("NOT as expected: 1 of 2", status, 6.0 if again else took, 0.0, 0)
 
     monkeypatch.setattr(gate, "run_process", run)
+    monkeypatch.setattr(gate, "cluster", lambda _, workers: nullcontext((str(workers), [])))
     monkeypatch.setattr(gate, "cores", lambda: 2)
     return list(gate.run(Plan(scratch=tmp_path, quick=quick)))
 
 
 def test_green(monkeypatch, tmp_path):
-    empty, processor, at_work, again, single, _, *changes = rows(monkeypatch, tmp_path)
+    empty, processor, at_work, again, single, _, one, two, *changes = rows(monkeypatch, tmp_path)
+    assert (one.median, two.median, two.ratio) == (60.0, 30.0, 0.5)
     assert (empty.median, empty.status, len(empty.samples)) == (200.0, Status.MET, 3)
     assert processor.median == 15.0
     assert at_work.median == 1.5
