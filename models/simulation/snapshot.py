@@ -32,8 +32,17 @@ from tidemark.models.simulation.settings import ClockOrder
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
 
-_PREFIXES = {types.CoroutineType: "cr", types.AsyncGeneratorType: "ag", types.GeneratorType: "gi"}
-"""By type the beginning of the names of its attributes."""
+_FRAME: dict[type, Callable[[Any], Any]] = {
+    types.CoroutineType: operator.attrgetter("cr_frame"),
+    types.AsyncGeneratorType: operator.attrgetter("ag_frame"),
+    types.GeneratorType: operator.attrgetter("gi_frame"),
+}
+"""By type: how to get at the frame; and at what is awaited."""
+_AWAITS: dict[type, Callable[[Any], Any]] = {
+    types.CoroutineType: operator.attrgetter("cr_await"),
+    types.AsyncGeneratorType: operator.attrgetter("ag_await"),
+    types.GeneratorType: operator.attrgetter("gi_yieldfrom"),
+}
 SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 Suspendable: TypeAlias = (
     "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
@@ -154,14 +163,12 @@ def _position(
 def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
     """The coroutines and generators that a task is inside of, outermost first, each with its frame."""
     while waiting is not None:
-        found = waiting if isinstance(waiting, SUSPENDABLE) else _wrapped(waiting)
-        if found is None:
-            return
-        frame = _frame(found)
+        found = waiting if type(waiting) in _FRAME else _wrapped(waiting)
+        frame = None if found is None else _FRAME[type(found)](found)
         if frame is None:
             return
         yield found, frame
-        waiting = _awaits(found)
+        waiting = _AWAITS[type(found)](found)
 
 
 def _wrapped(waiting: Any) -> "Suspendable | None":
@@ -173,20 +180,9 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
     return next((one for one in gc.get_referents(waiting) if isinstance(one, SUSPENDABLE)), None)
 
 
-def _frame(one: "Suspendable") -> types.FrameType | None:
-    frame: types.FrameType | None = getattr(one, f"{_PREFIXES[type(one)]}_frame")
-    return frame
-
-
-def _awaits(one: "Suspendable") -> Any:
-    return getattr(
-        one, "gi_yieldfrom" if isinstance(one, types.GeneratorType) else f"{_PREFIXES[type(one)]}_await"
-    )
-
-
 def _place(one: "Suspendable", shown: set[int]) -> Key:
     """Where a coroutine or generator is suspended, and what it refers to there: locals, cells and stack."""
-    frame = _frame(one)
+    frame = _FRAME[type(one)](one)
     return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
 
 
@@ -195,7 +191,11 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
     values: tuple[Hashable, ...] = ()
     if not code.co_filename.startswith(INSIDE):
         values = tuple(
-            [_value(value, shown) for value in gc.get_referents(one) if type(value) not in _OF_THE_CODE]
+            [
+                _opaque.get(type(value)) or _value(value, shown)
+                for value in gc.get_referents(one)
+                if type(value) not in _OF_THE_CODE
+            ]
         )
     return (code.co_qualname, frame.f_lasti, values)
 
