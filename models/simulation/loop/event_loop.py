@@ -80,9 +80,10 @@ class ControlledLoop(asyncio.BaseEventLoop):
         if lane.history is not None:
             lane.scheduled += 1
             handle.serial = lane.scheduled
-        lane.ready.append(handle)
-        if len(lane.ready) > WAITING:
-            self._end_step(len(lane.ready), "callbacks")
+        ready = lane.ready
+        ready.append(handle)
+        if len(ready) > WAITING:
+            self._end_step(len(ready), "callbacks")
         return handle
 
     def call_soon_threadsafe(  # type: ignore[override]  # the stub types arguments one by one

@@ -49,7 +49,7 @@ class World(Environment):
         self.firings_exhausted = False
         self.fired: Event | None = None
         self._firings: dict[str, int] = {}
-        self._known: dict[str, Event] = {}
+        self._known: dict[str, Event] = {}  # events that stay the same for as long as they are possible
         self._definitions: dict[str, Definition] = {}
         self._stores: dict[str, Store] = {}
         self._disks: dict[str, Disk] = {}
@@ -284,15 +284,11 @@ class World(Environment):
                 continue
             untimed = self.settings.clock is ClockOrder.UNTIMED
             timers = lane.timers if untimed else lane.earliest_timers()
-            found += [self._once(timer.label, lane, partial(self._fire_timer, timer)) for timer in timers]
+            for timer in timers:
+                if timer.label not in self._known:
+                    self._known[timer.label] = Event(timer.label, lane, partial(self._fire_timer, timer))
+                found.append(self._known[timer.label])
         return found
-
-    def _once(self, label: str, lane: Lane, fire: Callable[[], None], *, fault: bool = False) -> Event:
-        """Return an event that stays the same for as long as it is possible."""
-        known = self._known.get(label)
-        if known is None:
-            known = self._known[label] = Event(label, lane, fire, fault=fault)
-        return known
 
     def _fire_timer(self, timer: LaneTimer) -> None:
         lane = timer.lane
@@ -331,14 +327,17 @@ class World(Environment):
 
     def _crash_events(self, lane: Lane) -> list[Event]:
         disk = self._disks.get(lane.name)
-        media: list[Medium] = [medium for machine, medium in self._media if machine == lane.name]
-        outcomes = joint_outcomes(media if disk is None else [disk, *media])
-        if not outcomes:
-            return [self._once(f"crash {lane.title}", lane, partial(self._crash, lane), fault=True)]
-        return [
-            Event(f"crash {lane.title}, {words}", lane, partial(self._crash, lane, outcome), fault=True)
-            for words, outcome in outcomes
-        ]
+        media: list[Medium] = [] if disk is None else [disk]
+        media += [medium for machine, medium in self._media if machine == lane.name]
+        label = f"crash {lane.title}"
+        if outcomes := joint_outcomes(media) if media else []:
+            return [
+                Event(f"{label}, {words}", lane, partial(self._crash, lane, outcome), fault=True)
+                for words, outcome in outcomes
+            ]
+        if label not in self._known:
+            self._known[label] = Event(label, lane, partial(self._crash, lane), fault=True)
+        return [self._known[label]]
 
     def _crash(self, lane: Lane, outcome: Callable[[], None] | None = None) -> None:
         self.spend(FaultKind.CRASH)
