@@ -163,14 +163,8 @@ class Execution:
         finally:
             GUARD.armed = False
 
-    def _observe(self) -> Observation | None:
-        found = self.program.observe()
-        if found is not None:
-            self.program.observed = found
-        return found
-
     def _look_first(self) -> None:
-        self._state = self._observe()
+        self.be_at(self.program.observe())
         if self._state is not None:
             self._judge(self.program.on_start(self._state))
         elif type(self.program).on_step is not Program.on_step:
@@ -208,11 +202,11 @@ class Execution:
         before = self._state
         if before is None:
             return footprint
-        after = self._observe()
+        after = self.program.observe()
         if after is None or after == before:
             self._judge(self.program.on_stutter(event.label))
             return footprint
-        self._state = after
+        self.be_at(after)
         self.visible_steps += 1
         self._judge(self.program.on_step(before, after, event.label))
         if self.violation is None:

@@ -32,17 +32,12 @@ from tidemark.models.simulation.settings import ClockOrder
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
 
-_FRAME: dict[type, Callable[[Any], Any]] = {
-    types.CoroutineType: operator.attrgetter("cr_frame"),
-    types.AsyncGeneratorType: operator.attrgetter("ag_frame"),
-    types.GeneratorType: operator.attrgetter("gi_frame"),
+_INSIDE_OF: dict[type, Callable[[Any], tuple[Any, Any]]] = {
+    types.CoroutineType: operator.attrgetter("cr_frame", "cr_await"),
+    types.AsyncGeneratorType: operator.attrgetter("ag_frame", "ag_await"),
+    types.GeneratorType: operator.attrgetter("gi_frame", "gi_yieldfrom"),
 }
-"""By type: how to get at the frame; and at what is awaited."""
-_AWAITS: dict[type, Callable[[Any], Any]] = {
-    types.CoroutineType: operator.attrgetter("cr_await"),
-    types.AsyncGeneratorType: operator.attrgetter("ag_await"),
-    types.GeneratorType: operator.attrgetter("gi_yieldfrom"),
-}
+"""By type: how to get at the frame and at what is awaited."""
 SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 Suspendable: TypeAlias = (
     "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
@@ -163,12 +158,11 @@ def _position(
 def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
     """The coroutines and generators that a task is inside of, outermost first, each with its frame."""
     while waiting is not None:
-        found = waiting if type(waiting) in _FRAME else _wrapped(waiting)
-        frame = None if found is None else _FRAME[type(found)](found)
+        found = waiting if type(waiting) in _INSIDE_OF else _wrapped(waiting)
+        frame, waiting = (None, None) if found is None else _INSIDE_OF[type(found)](found)
         if frame is None:
             return
         yield found, frame
-        waiting = _AWAITS[type(found)](found)
 
 
 def _wrapped(waiting: Any) -> "Suspendable | None":
@@ -182,7 +176,7 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
 
 def _place(one: "Suspendable", shown: set[int]) -> Key:
     """Where a coroutine or generator is suspended, and what it refers to there: locals, cells and stack."""
-    frame = _FRAME[type(one)](one)
+    frame, _ = _INSIDE_OF[type(one)](one)
     return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
 
 

@@ -6,8 +6,6 @@ at FULL or above every one whose commit has returned. Below FULL the transaction
 may be lost. Locks are SQLite's own; a statement that has to wait for one waits without a step.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 import shutil
@@ -55,14 +53,14 @@ class DatabaseFile:
         self.generation = 0
         self._observe()
 
-    def connect(self) -> DatabaseConnection:
+    def connect(self) -> "DatabaseConnection":
         """Return a connection of the process whose code runs now."""
         made = DatabaseConnection(self._world, self, self._world.caller)
         self.connections.append(made)
         return made
 
     @contextmanager
-    def directly(self) -> Iterator[DirectDatabase]:
+    def directly(self) -> Iterator["DirectDatabase"]:
         """A connection without steps, for what is done before the program begins."""
         with outside():
             database = DirectDatabase(self.opened())
@@ -119,7 +117,7 @@ class DatabaseFile:
             else:
                 self._wake(lane, future)
 
-    def _wake(self, lane: Lane, future: asyncio.Future[None]) -> None:
+    def _wake(self, lane: Lane, future: "asyncio.Future[None]") -> None:
         label = f"try again {lane.title}#{lane.next_number()}"
 
         def fire() -> None:
