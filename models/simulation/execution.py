@@ -242,7 +242,7 @@ class Execution:
         self._stale = False
         self._state = state
         if state is not None:
-            self.program.observed = state
+            self.program.present = state
 
     def declared_state(self) -> bytes:
         """Return the digest of the declared state."""

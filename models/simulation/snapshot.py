@@ -159,7 +159,9 @@ def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
     """The coroutines and generators that a task is inside of, outermost first, each with its frame."""
     while waiting is not None:
         found = waiting if type(waiting) in _INSIDE_OF else _wrapped(waiting)
-        frame, waiting = (None, None) if found is None else _INSIDE_OF[type(found)](found)
+        if found is None:
+            return
+        frame, waiting = _INSIDE_OF[type(found)](found)
         if frame is None:
             return
         yield found, frame

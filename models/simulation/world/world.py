@@ -223,7 +223,7 @@ class World(Environment):
         allowed = self.settings.callbacks_per_step
         while ready:
             handle = ready.popleft()
-            if not handle._cancelled:  # type: ignore[attr-defined]  # noqa: SLF001  # on the hot path
+            if not handle._cancelled:  # noqa: SLF001  # on the hot path
                 handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
             allowed -= 1
             if not allowed:

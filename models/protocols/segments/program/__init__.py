@@ -264,7 +264,7 @@ class SegmentsProgram(RefiningProgram):
             )
         storage = self.storage
         return (
-            tuple(self.observed.values()),
+            tuple(self.present.values()),
             storage.log.gate.view(),
             memory,
             storage.failures,

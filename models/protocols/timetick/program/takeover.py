@@ -244,7 +244,7 @@ class TakeoverProgram(TimeTickProgram):
             if life.process.alive
         )
         return (
-            tuple(self.observed.values()),
+            tuple(self.present.values()),
             memory,
             self.edge.declared(),
             self.store.gate.view(),
