@@ -242,7 +242,7 @@ class Execution:
         self._stale = False
         self._state = state
         if state is not None:
-            self.program.present = state
+            self.program._observed = state  # noqa: SLF001  # for `declared`
 
     def declared_state(self) -> bytes:
         """Return the digest of the declared state."""

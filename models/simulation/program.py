@@ -32,7 +32,7 @@ class Program:
     claims: tuple[str, ...] = ()
     """Ids of what the program checks by itself, beyond a specification. Complaints begin with such an id."""
 
-    present: Observation = MappingProxyType({})
+    _observed: Observation = MappingProxyType({})
     """What ``observe`` has returned last: where ``declared`` is asked, the present one."""
 
     def build(self, world: World) -> None:
