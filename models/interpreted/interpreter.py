@@ -26,7 +26,7 @@ from tidemark.spec.language.expr import (
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action, Property
-from tidemark.spec.language.types import MapType, least_of
+from tidemark.spec.language.types import MapType, Type, least_of
 
 
 @dataclass(frozen=True)
@@ -122,8 +122,14 @@ class Interpreter:
         self.compiler = Compiler(instance)
         self._actions = {action.name: self._compile(action) for action in self.spec.actions}
         self._conditions: dict[int, tuple[Expr, Evaluate]] = {}
+        self._keys = {v.name: self._keys_of(v.type) for v in self.spec.variables}
         self._check_initial()
         self._check_assumptions()
+
+    def _keys_of(self, kind: Type) -> list[Any] | None:
+        if not isinstance(kind, MapType):
+            return None
+        return [at[0] if len(at) == 1 else at for at in self.instance.entries(kind)]
 
     def _compile(self, action: Action) -> _Compiled:
         slots = self.compiler.slots
@@ -218,8 +224,8 @@ class Interpreter:
     def _below(self, variable: Variable, value: Any, expr: Expr, env: Env) -> Below | None:
         kind = variable.type.value if isinstance(variable.type, MapType) else variable.type
         least = least_of(kind)
-        entries = self._decode(variable.type, value)
-        for key, entry in entries.items() if isinstance(entries, dict) else [(None, entries)]:
+        keys = self._keys[variable.name]
+        for key, entry in [(None, value)] if keys is None else zip(keys, value, strict=True):
             if least is not None and entry < least:
                 shown = ", ".join(map(str, key)) if isinstance(key, tuple) else key
                 what = variable.name if key is None else f"{variable.name}[{shown}]"
@@ -290,26 +296,18 @@ class Interpreter:
     def decode(self, state: State) -> dict[str, Any]:
         """The state by variable name: scalars as they are, maps as ``{key or (key, ...): value}``."""
         return {
-            variable.name: self._decode(variable.type, value)
-            for variable, value in zip(self.spec.variables, state, strict=True)
+            name: value if keys is None else dict(zip(keys, value, strict=True))
+            for (name, keys), value in zip(self._keys.items(), state, strict=True)
         }
-
-    def _decode(self, kind: Any, value: Any) -> Any:
-        if not isinstance(kind, MapType):
-            return value
-        keys = [at[0] if len(at) == 1 else at for at in self.instance.entries(kind)]
-        return dict(zip(keys, value, strict=True))
 
     def encode(self, values: dict[str, Any]) -> State:
         """The inverse of ``decode``; missing keys and a missing variable are errors (KeyError)."""
-        state: list[Any] = []
-        for variable in self.spec.variables:
-            value = values[variable.name]
-            if isinstance(variable.type, MapType):
-                keys = (at[0] if len(at) == 1 else at for at in self.instance.entries(variable.type))
-                value = tuple(value[key] for key in keys)
-            state.append(value)
-        return tuple(state)
+        return tuple(
+            [
+                values[name] if keys is None else tuple([values[name][key] for key in keys])
+                for name, keys in self._keys.items()
+            ]
+        )
 
 
 def below_zero(interpreter: Interpreter, states: Sequence[State], steps: Sequence[Step]) -> BelowZeroError:

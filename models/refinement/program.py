@@ -49,6 +49,7 @@ class Abstraction:
         self.values = values
         self._sound = sound
         self._states: dict[tuple[Hashable, ...], State] = {}
+        self._last: tuple[Observation | None, State] = None, ()
         self._actions: dict[tuple[State, State, str], str] = {}
         self._labels: dict[tuple[str, State, State, Allowed], str | None] = {}
         self._params = {action.name: action.params for action in self.checker.spec.actions}
@@ -65,6 +66,8 @@ class Abstraction:
 
     def state(self, observation: Observation) -> State:
         """Return the state of the specification that an observation stands for. Raises MappingError."""
+        if observation is self._last[0]:
+            return self._last[1]
         try:
             key = tuple(observation.items())
             known = self._states.get(key)
@@ -72,6 +75,7 @@ class Abstraction:
             raise MappingError(_not_observable(observation)) from error
         if known is None:
             known = self._states[key] = self._read(observation)
+        self._last = observation, known
         return known
 
     def _read(self, observation: Observation) -> State:

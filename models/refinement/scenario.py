@@ -2,11 +2,12 @@
 
 import inspect
 from collections.abc import Callable, Mapping
-from functools import cache, cached_property, partial
+from functools import cache, cached_property, lru_cache, partial
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from tidemark.models.frozen import frozen
 from tidemark.models.refinement.program import Abstraction
 from tidemark.models.simulation.errors import ProgramError
 from tidemark.models.simulation.program import Program
@@ -48,11 +49,12 @@ P = TypeVar("P", bound=Program)
 
 
 def program(make: Callable[[S], P], scenario: type[S]) -> Callable[..., P]:
-    """A factory of programs that takes the fields of a scenario as its arguments."""
+    """A factory of programs that takes the fields of a scenario as its arguments. Scenarios are made once."""
+    known = lru_cache(maxsize=None, typed=True)(scenario)
 
     def fresh(**given: Any) -> P:
         try:
-            what = scenario(**given)
+            what = known(**{name: frozen(value) for name, value in given.items()})
         except ValidationError as error:
             wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
             raise ProgramError(f"{scenario.__name__}: {wrong}") from error

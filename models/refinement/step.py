@@ -187,10 +187,9 @@ class StepChecker:
         """The answer for one step."""
         if before == after:
             return Stutter()
-        key = (before, after)
-        if key not in self._answers:
-            self._answers[key] = self._decide(before, after)
-        answer = self._answers[key]
+        answer = self._answers.get(key := (before, after))
+        if answer is None:
+            answer = self._answers[key] = self._decide(before, after)
         if isinstance(answer, Matched):
             self.matched[answer.step.action] = self.matched.get(answer.step.action, 0) + 1
         return answer
@@ -212,9 +211,10 @@ class StepChecker:
     def between(self, before: State, after: State) -> tuple[Step, ...]:
         """All steps of the specification from one state to another, in its order."""
         key, known = (before, after), self._queries.between
-        if key not in known:
-            known[key] = tuple(found.step for found in self._from(before) if found.state == after)
-        return known[key]
+        steps = known.get(key)
+        if steps is None:
+            steps = known[key] = tuple(found.step for found in self._from(before) if found.state == after)
+        return steps
 
     def broken(self, state: State, *, lemmas: bool = True) -> Property | None:
         """The first invariant (or lemma) that does not hold of a state; None if all do."""
@@ -229,10 +229,12 @@ class StepChecker:
     def witnessed(self, before: State, after: State, step: Step) -> frozenset[str]:
         """Return the reachability properties that a step satisfies."""
         key, known = (before, after, step), self._queries.witnessed
-        if key not in known:
+        found = known.get(key)
+        if found is None:
             claims = self.spec.of_kind("reachable")
-            known[key] = frozenset(p.id for p in claims if self.interpreter.holds(p, before, after, step))
-        return known[key]
+            found = frozenset(p.id for p in claims if self.interpreter.holds(p, before, after, step))
+            known[key] = found
+        return found
 
     def unmet(self, claim: str, state: State) -> str | None:
         """Return for which values a leads_to waits for its conclusion, in words; None if for none."""

@@ -33,7 +33,7 @@ from typing import Any, TypeVar
 
 from tidemark.models.judged import judged_place
 from tidemark.models.simulation.closed_world import GUARD
-from tidemark.models.simulation.errors import ProgramError, ScheduledError
+from tidemark.models.simulation.errors import ProgramError, ScheduledError, SpinError
 from tidemark.models.simulation.footprint import OBSERVATION, Footprint, Interner
 from tidemark.models.simulation.loop.event_loop import ControlledLoop
 from tidemark.models.simulation.loop.freezing import without_addresses
@@ -164,7 +164,7 @@ class Execution:
             GUARD.armed = False
 
     def _look_first(self) -> None:
-        self._state = self.program.observe()
+        self.be_at(self.program.observe())
         if self._state is not None:
             self._judge(self.program.on_start(self._state))
         elif type(self.program).on_step is not Program.on_step:
@@ -179,6 +179,7 @@ class Execution:
 
     def step(self, event: Event) -> Footprint:
         """Let one event happen and check what it did."""
+        self.catch_up()
         footprint = self._fire(event)
         if self._complaints:
             self._take_complaints()
@@ -205,7 +206,7 @@ class Execution:
         if after is None or after == before:
             self._judge(self.program.on_stutter(event.label))
             return footprint
-        self._state = after
+        self.be_at(after)
         self.visible_steps += 1
         self._judge(self.program.on_step(before, after, event.label))
         if self.violation is None:
@@ -222,21 +223,30 @@ class Execution:
     def _fire(self, event: Event) -> Footprint:
         """Let code of the program run, within the guard and under the watch."""
         GUARD.armed = GUARD.installed
-        with WATCH:
-            try:
-                return self.world.fire(event)
-            finally:
-                GUARD.armed = False
-        return Footprint(0, 0)  # it did not end, outside of any task
+        WATCH.step += 1  # what ``with WATCH`` does, on the hot path
+        try:
+            return self.world.fire(event)
+        except SpinError:
+            return Footprint(0, 0)  # it did not end, outside of any task
+        finally:
+            WATCH.step += 1
+            GUARD.armed = False
 
     def catch_up(self) -> None:
         """Observe the state after steps that were not observed."""
         if self._stale:
-            self._state = self.program.observe()
-            self._stale = False
+            self.be_at(self.program.observe())
+
+    def be_at(self, state: Observation | None) -> None:
+        """Take note of the present state: what it was when the same steps were observed."""
+        self._stale = False
+        self._state = state
+        if state is not None:
+            self.program._observed = state  # noqa: SLF001  # for `declared`
 
     def declared_state(self) -> bytes:
         """Return the digest of the declared state."""
+        self.catch_up()
         return self._read(lambda: digest((self.program.declared(), world_state(self.world))), b"")
 
     def history_state(self, *, timed: bool) -> bytes:
@@ -296,6 +306,7 @@ class Execution:
         """Take the execution down. Only now do coroutines that are left run their ``finally`` blocks."""
         world = self.world
         world.loop.close()
+        suppressed = contextlib.suppress(BaseException)
         for lane in world.every_lane:
             lane.alive = False
         for lane in world.every_lane:
@@ -306,9 +317,10 @@ class Execution:
                         task.exception()
                     continue
                 task._log_destroy_pending = False  # type: ignore[attr-defined]  # noqa: SLF001
-                coroutine = task.get_coro()
-                with contextlib.suppress(BaseException), WATCH:
-                    coroutine.close()
+                WATCH.step += 1
+                with suppressed:
+                    task.get_coro().close()
+                WATCH.step += 1
         world.dismantle()
         GUARD.machine = None
         if self._hooks is not None:
@@ -336,6 +348,7 @@ class Execution:
 
     def observation(self) -> Observation | None:
         """Return the present abstract state."""
+        self.catch_up()
         return self._state
 
     def _found(self, kind: str, message: str) -> Violation:

@@ -9,6 +9,7 @@ import hashlib
 import inspect
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any
 
 from tidemark.models.frozen import frozen
@@ -30,6 +31,9 @@ class Program:
 
     claims: tuple[str, ...] = ()
     """Ids of what the program checks by itself, beyond a specification. Complaints begin with such an id."""
+
+    _observed: Observation = MappingProxyType({})
+    """What ``observe`` has returned last: where ``declared`` is asked, the present one."""
 
     def build(self, world: World) -> None:
         """Define the processes and what they share."""

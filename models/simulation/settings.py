@@ -60,6 +60,8 @@ class FaultKind(StrEnum):
     STORAGE_TORN = "torn_writes"
     CANCELLATION = "cancellations"
 
+    __hash__ = str.__hash__  # that of an enumeration is no C function, and budgets are asked all the time
+
 
 MESSAGE_FAULTS = (
     FaultKind.DROP,

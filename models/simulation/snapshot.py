@@ -32,8 +32,12 @@ from tidemark.models.simulation.settings import ClockOrder
 if TYPE_CHECKING:
     from tidemark.models.simulation.world.world import World
 
-_PREFIXES = {types.CoroutineType: "cr", types.AsyncGeneratorType: "ag", types.GeneratorType: "gi"}
-"""By type the beginning of the names of its attributes."""
+_INSIDE_OF: dict[type, Callable[[Any], tuple[Any, Any]]] = {
+    types.CoroutineType: operator.attrgetter("cr_frame", "cr_await"),
+    types.AsyncGeneratorType: operator.attrgetter("ag_frame", "ag_await"),
+    types.GeneratorType: operator.attrgetter("gi_frame", "gi_yieldfrom"),
+}
+"""By type: how to get at the frame and at what is awaited."""
 SUSPENDABLE = (types.CoroutineType, types.GeneratorType, types.AsyncGeneratorType)
 Suspendable: TypeAlias = (
     "types.CoroutineType[Any, Any, Any] | types.GeneratorType[Any, Any, Any]"
@@ -154,14 +158,13 @@ def _position(
 def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
     """The coroutines and generators that a task is inside of, outermost first, each with its frame."""
     while waiting is not None:
-        found = waiting if isinstance(waiting, SUSPENDABLE) else _wrapped(waiting)
+        found = waiting if type(waiting) in _INSIDE_OF else _wrapped(waiting)
         if found is None:
             return
-        frame = _frame(found)
+        frame, waiting = _INSIDE_OF[type(found)](found)
         if frame is None:
             return
         yield found, frame
-        waiting = _awaits(found)
 
 
 def _wrapped(waiting: Any) -> "Suspendable | None":
@@ -173,20 +176,9 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
     return next((one for one in gc.get_referents(waiting) if isinstance(one, SUSPENDABLE)), None)
 
 
-def _frame(one: "Suspendable") -> types.FrameType | None:
-    frame: types.FrameType | None = getattr(one, f"{_PREFIXES[type(one)]}_frame")
-    return frame
-
-
-def _awaits(one: "Suspendable") -> Any:
-    return getattr(
-        one, "gi_yieldfrom" if isinstance(one, types.GeneratorType) else f"{_PREFIXES[type(one)]}_await"
-    )
-
-
 def _place(one: "Suspendable", shown: set[int]) -> Key:
     """Where a coroutine or generator is suspended, and what it refers to there: locals, cells and stack."""
-    frame = _frame(one)
+    frame, _ = _INSIDE_OF[type(one)](one)
     return (one.__qualname__, "ended") if frame is None else _place_in(one, frame, shown)
 
 
@@ -195,7 +187,11 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
     values: tuple[Hashable, ...] = ()
     if not code.co_filename.startswith(INSIDE):
         values = tuple(
-            [_value(value, shown) for value in gc.get_referents(one) if type(value) not in _OF_THE_CODE]
+            [
+                _opaque.get(type(value)) or _value(value, shown)
+                for value in gc.get_referents(one)
+                if type(value) not in _OF_THE_CODE
+            ]
         )
     return (code.co_qualname, frame.f_lasti, values)
 

@@ -125,7 +125,6 @@ class Runner:
                 break
             execution.step_again(events[pick])
             trace.append(_step((labels, pick, footprint)))
-        execution.catch_up()
         return known[-1]
 
     def _drive(

@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.checks.interleave.trees.tree import TreeNode, TreeWalk
 from tidemark.checks.interleave.trees.work import WHOLE, WorkItem
-from tidemark.models.simulation import Execution, Footprint, NamedFootprint
+from tidemark.models.simulation import Execution, Footprint, NamedFootprint, Observation
 from tidemark.models.simulation.snapshot import Places, places_of, recall
 
 
@@ -55,10 +55,11 @@ class Met:
 
 
 class MergingNode(TreeNode):
-    """A node with what is known of the places at which tasks wait there."""
+    """A node with what was observed there, and what is known of the places at which tasks wait."""
 
-    __slots__ = ("places",)
+    __slots__ = ("observed", "places")
 
+    observed: Observation | None
     places: Places
 
 
@@ -74,6 +75,7 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
         super().__init__(item)
         self.met = met
         self._tried = frozenset(label for label, _ in item.sleep)
+        self._observed: Observation | None = None
         self._places: Places = ()
 
     def _advance(self, node: MergingNode) -> bool:
@@ -90,7 +92,7 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
 
     def _placed(self, node: MergingNode) -> MergingNode:
         """Return the node of the state in which an execution has arrived."""
-        node.places = self._places
+        node.observed, node.places = self._observed, self._places
         return node
 
     def left(self) -> float:
@@ -109,12 +111,13 @@ class MergingSearch(TreeWalk[MergingNode], StateStrategy):
             self.met.here.add(state)
         elif not self.met.add(state):
             return False
-        self._places = places_of(execution.world)
+        self._observed, self._places = execution.observation(), places_of(execution.world)
         return True
 
     def _on_the_way(self, place: int, execution: Execution) -> None:
-        """At the last node on the way, set where the tasks wait, so that nothing is computed again."""
+        """At the last node on the way, say what is known, so that nothing is computed again."""
         if 0 <= place == len(self._stack) - 1:
+            execution.be_at(self._stack[place].observed)
             recall(execution.world, self._stack[place].places)
 
     def state_of(self, execution: Execution) -> bytes:

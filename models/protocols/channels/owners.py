@@ -118,7 +118,7 @@ class OwnersProgram(Program):
         assert self.coordinator is not None
         segments = tuple(sorted(self.coordinator.segments.items()))
         return (
-            self.observe()[COORDINATOR],
+            self._observed[COORDINATOR],
             segments,
             tuple(self.owners),
             self.latest,

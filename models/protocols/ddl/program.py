@@ -224,7 +224,7 @@ class DdlProgram(RefiningProgram):
         assert self.source is not None
         scheduler, manager = self.source.scheduler, self.source.lock_manager
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             tuple(scheduler.lock.users),
             tuple(manager.lock.users),
             manager.in_progress,

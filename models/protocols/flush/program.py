@@ -468,7 +468,7 @@ class FlushProgram(RefiningProgram):
         news = tuple(polling.changed for polling in self._polling)
         signal = node.updater.signal.is_set() if node is not None else None
         waiting = (self._client.state(), self._repetitions.left)
-        return (self.abstract(self.observe()), records, rest, news, signal, waiting)
+        return (self.abstract(self._observed), records, rest, news, signal, waiting)
 
     # What must hold.
 

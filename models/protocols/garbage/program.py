@@ -301,7 +301,7 @@ class GarbageProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         memory = self.coordinator
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             self.done,
             tuple(sorted(memory.channels.items())),
             tuple(sorted(memory.segments.items())),

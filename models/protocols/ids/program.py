@@ -280,7 +280,7 @@ class IdsProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         published = None if self.oracle is None else self.oracle.published
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             None if published is None else (published.physical, published.logical),
             tuple(self._memory(asker) for asker in self.askers),
         )

@@ -285,7 +285,7 @@ class PartsProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             tuple(self._memory_of(self.nodes[number]) for number in sorted(self.nodes)),
             (repr(self.logs.entries), tuple(self.logs.ticks.items()), self.logs.gate.view()),
             self.transit.memory(),

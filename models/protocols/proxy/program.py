@@ -253,7 +253,7 @@ class ProxyProgram(RefiningProgram):
         assert self.proxy is not None
         assert self.clock is not None
         memory = memory_of(self.proxy, self.clock, self.tasks)
-        return tuple(self.observe().values()), memory, self.oracle.given, self.log.declared()
+        return tuple(self._observed.values()), memory, self.oracle.given, self.log.declared()
 
 
 def memory_of(proxy: Proxy, clock: CountedClock, tasks: Sequence[DmlTask]) -> Hashable:

@@ -459,7 +459,7 @@ class QueriesProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             tuple(reader.place for reader in self.readers),
             tuple((one.number, parts_of(one.shards)) for one in self.channel),
             tuple(one.number for one in self.written),

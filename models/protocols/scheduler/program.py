@@ -238,7 +238,7 @@ class SchedulerProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         assert self.queues is not None
-        return tuple(self.observe().values()), memory_of(self.queues, self.tasks), self.oracle.given
+        return tuple(self._observed.values()), memory_of(self.queues, self.tasks), self.oracle.given
 
 
 def memory_of(queues: ProxyQueues, tasks: Sequence[tuple[QueueKind, DmlTask]]) -> Hashable:

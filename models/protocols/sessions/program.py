@@ -177,7 +177,7 @@ class SessionsProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         last = self.coordinators[-1] if self.coordinators else None
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             self.shared.rows(),
             self.shared.gate.view(),
             last and (last.watch.revision, tuple(sorted(last.sync.entries)), tuple(last.sync.lock.users)),

@@ -30,6 +30,8 @@ _REFUSED = tuple(
 """Methods that belong to the real world."""
 
 _SHIELD = asyncio.shield.__code__
+current_tasks: dict[object, asyncio.Task[Any]] = asyncio.tasks._current_tasks  # type: ignore[attr-defined]  # noqa: SLF001
+"""By loop: what ``asyncio.current_task`` looks up, for the hot path."""
 _TIME_OUTS = frozenset({asyncio.timeout.__code__, asyncio.Timeout.reschedule.__code__})
 """They ask what time it is to arm a timer, and do not tell."""
 
@@ -47,7 +49,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
     code runs now. ``clock_bit``: of the common clock in footprints; 0 when each process has its own.
     ``reads``, ``writes``: objects of the present step. ``cancelled``: a callback was, which may be ready.
     ``complaints``: what the exception handler was told, and misuse that the program might swallow.
-    ``start_thread``: None refuses executors.
+    ``start_thread``: None refuses executors. ``cancels``: tasks may be cancelled as a fault.
     """
 
     current: Lane
@@ -58,7 +60,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
         self.clock_bit = clock_bit if clock is ClockOrder.GLOBAL else 0
         self.reads = 0
         self.writes = 0
-        self.cancelled = False
+        self.cancelled = self.cancels = False
         self.clock_read = False
         self.complaints: list[tuple[str, str]] = []
         self.common_clock = 0.0
@@ -78,9 +80,10 @@ class ControlledLoop(asyncio.BaseEventLoop):
         if lane.history is not None:
             lane.scheduled += 1
             handle.serial = lane.scheduled
-        lane.ready.append(handle)
-        if len(lane.ready) > WAITING:
-            self._end_step(len(lane.ready), "callbacks")
+        ready = lane.ready
+        ready.append(handle)
+        if len(ready) > WAITING:
+            self._end_step(len(ready), "callbacks")
         return handle
 
     def call_soon_threadsafe(  # type: ignore[override]  # the stub types arguments one by one
@@ -174,14 +177,15 @@ class ControlledLoop(asyncio.BaseEventLoop):
             given = title if name is not None else None
             task = made_by(self._task_factory, self, coro, lane=lane, name=given, context=context)
         tasks.append(task)
-        lane.starters[id(task)] = asyncio.current_task(self)
+        lane.starters.append(current_tasks.get(self))
         return task
 
     def create_future(self) -> "asyncio.Future[Any]":
-        """Make a future. Where ``asyncio.shield`` asks for one, note which task it is put over."""
-        caller = sys._getframe(1)  # noqa: SLF001  # nothing else tells that a shield is made
-        if caller.f_code is _SHIELD and isinstance(inner := caller.f_locals["inner"], asyncio.Task):
-            self.current.shielded.add(id(inner))
+        """Make a future. Where ``asyncio.shield`` asks for one and that matters, note the task under it."""
+        if self.cancels:
+            caller = sys._getframe(1)  # noqa: SLF001  # nothing else tells that a shield is made
+            if caller.f_code is _SHIELD and isinstance(inner := caller.f_locals["inner"], asyncio.Task):
+                self.current.shielded.add(id(inner))
         return asyncio.Future(loop=self)
 
     def start(self, lane: Lane, coroutine: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -234,5 +238,6 @@ def _refused(name: str) -> Callable[..., NoReturn]:
 # loop does not use, and a loop is made for each execution.
 for _name, _value in _fresh().items():
     setattr(ControlledLoop, _name, _value)
+ControlledLoop.get_debug = bool  # type: ignore[assignment,method-assign]  # never; asked by each future
 for _name in _REFUSED:
     setattr(ControlledLoop, _name, _refused(_name))

@@ -153,7 +153,7 @@ class Lane:
         history: what has run, if it is recorded.
         scheduled: how many callbacks were scheduled so far, if it is recorded.
         shielded: ``id`` of each task over which ``asyncio.shield`` was put.
-        starters: by ``id`` of a task, the task that has started it.
+        starters: of each task, the task that has started it.
         positions: digest of where its tasks are suspended, as long as none of its code has run since that was
             looked at; None if it has to be looked at.
     """
@@ -180,7 +180,7 @@ class Lane:
     history: Record | None = None
     scheduled: int = 0
     shielded: set[int] = field(default_factory=set)
-    starters: dict[int, asyncio.Task[Any] | None] = field(default_factory=dict)
+    starters: list[asyncio.Task[Any] | None] = field(default_factory=list)
     positions: bytes | None = None
 
     def __post_init__(self) -> None:
@@ -196,8 +196,10 @@ class Lane:
         those that this one starts. A cancelled waiter cancels the future that ``asyncio.shield`` hands out;
         only the program itself can cancel the task inside.
         """
+        if not self.shielded:
+            return False
         while task is not None and id(task) not in self.shielded:
-            task = self.starters.get(id(task))
+            task = self.starters[self.tasks.index(task)] if task in self.tasks else None
             if task is not None and task.done():
                 return False
         return task is not None

@@ -82,6 +82,8 @@ class Links:
 
     def state(self, shown: Callable[[Message], Hashable]) -> Hashable:
         """Return what is left and what waits in which order, in a form that can be compared."""
+        if not (self._queues or self._left or self._together):
+            return self._all
         queues = tuple((ends, tuple(map(shown, queue))) for ends, queue in sorted(self._queues.items()))
         left = tuple((ends, tuple(counts.values())) for ends, counts in sorted(self._left.items()))
         return queues, left, self._all, tuple(sorted(self._together.items()))

@@ -10,6 +10,8 @@ Messages are not ordered unless a link is declared as ordered. There, *overtake*
 earlier ones, and a copy comes directly behind its original.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import replace

@@ -6,6 +6,8 @@ writes are immediate but volatile until ``sync``; a crash keeps a prefix of what
 kept write may be torn.
 """
 
+from __future__ import annotations
+
 import asyncio
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -142,32 +144,35 @@ class Store:
 
         def clear() -> None:
             world.events.pop(label, None)
-            for verb in ("fail", "unknown", "tear"):
-                world.faults.pop(f"{verb} {label}", None)
+            for fault in offered:
+                world.faults.pop(fault, None)
             self._orphans.remove(orphan)
 
         def done() -> None:
             clear()
             settle(future, effect)
 
-        def offer(kind: FaultKind, verb: str, error: OSError, part: Callable[[], object] | None) -> None:
+        def offer(kind: FaultKind, verb: str, words: str, part: Callable[[], object] | None) -> None:
             def fire() -> None:
                 self._spend(kind)
                 clear()
                 if part is not None:
                     part()
                 if not future.done():
-                    future.set_exception(error)
+                    unknown = kind is FaultKind.STORAGE_LOST_ACK
+                    future.set_exception((StorageUnknownError if unknown else StorageFailedError)(words))
 
-            self._offer_fault(kind, f"{verb} {label}", lane, fire)
+            if world.budget[kind]:
+                offered.append(f"{verb} {label}")
+                self._offer_fault(kind, offered[-1], lane, fire)
 
+        offered: list[str] = []
         self._orphans.append(orphan)
         world.events[label] = Event(label, lane, done)
-        offer(FaultKind.STORAGE_FAILURE, "fail", StorageFailedError(f"{title} failed"), None)
-        unknown = StorageUnknownError(f"the outcome of {title} is unknown")
-        offer(FaultKind.STORAGE_LOST_ACK, "unknown", unknown, effect)
+        offer(FaultKind.STORAGE_FAILURE, "fail", f"{title} failed", None)
+        offer(FaultKind.STORAGE_LOST_ACK, "unknown", f"the outcome of {title} is unknown", effect)
         if tear is not None:
-            offer(FaultKind.STORAGE_TORN, "tear", StorageFailedError(f"{title} failed half-way"), tear)
+            offer(FaultKind.STORAGE_TORN, "tear", f"{title} failed half-way", tear)
         return await future
 
     def _offer_fault(self, kind: FaultKind, label: str, lane: Lane, action: Callable[[], None]) -> None:

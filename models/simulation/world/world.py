@@ -4,9 +4,11 @@ Everything that can happen is an ``Event``. The world keeps the events that exis
 enabled and fires the one that was picked. Between two picks nothing happens: that is the whole control.
 """
 
+from __future__ import annotations
+
 import asyncio
-import functools
 from collections.abc import Callable, Coroutine, Hashable
+from functools import cached_property, partial
 from typing import Any, NamedTuple, TypeVar
 
 from tidemark.models.simulation.errors import ProgramError
@@ -47,20 +49,21 @@ class World(Environment):
         self.firings_exhausted = False
         self.fired: Event | None = None
         self._firings: dict[str, int] = {}
+        self._known: dict[str, Event] = {}  # events that stay the same for as long as they are possible
         self._definitions: dict[str, Definition] = {}
         self._stores: dict[str, Store] = {}
         self._disks: dict[str, Disk] = {}
         self._media: list[tuple[str | None, Medium]] = []
         self._drains = settings.order is Order.ATOMIC
         self._crashable = settings.crashable
-        self._cancels = settings.faults.cancellations > 0
+        self.loop.cancels = settings.faults.cancellations > 0
         self._cancellable = settings.cancellable
         self.machine: Machine | None = None
         if settings.virtual:
             self.machine = Machine(self.loop.time, self._let_time_pass)
             self.loop.start_thread = self._start_thread
 
-    @functools.cached_property
+    @cached_property
     def network(self) -> Network:
         """The messages of this execution."""
         return Network(self)
@@ -162,7 +165,7 @@ class World(Environment):
         if self.faults:
             budget = self.budget
             found += [event for kind, event in self.faults.values() if budget[kind] > 0]
-        if self._crashable or self._cancels:
+        if self._crashable or self.loop.cancels:
             found += self._faults_of_processes()
         return found
 
@@ -173,7 +176,7 @@ class World(Environment):
             for name, lane in self.lanes.items():
                 if lane.alive and name in self._crashable:
                     found += self._crash_events(lane)
-        if self._cancels and self.budget[FaultKind.CANCELLATION] > 0:
+        if self.loop.cancels and self.budget[FaultKind.CANCELLATION] > 0:
             found += self._cancel_events()
         return found
 
@@ -209,6 +212,7 @@ class World(Environment):
         for lane in self.every_lane:
             lane.dismantle()
         self._definitions.clear()
+        self._known.clear()
         # Without these cycles all of it goes at once, and the garbage collector finds nothing.
         self.fired = self.machine = self.loop.start_thread = None
         del self.environment, self.loop.current
@@ -219,7 +223,7 @@ class World(Environment):
         allowed = self.settings.callbacks_per_step
         while ready:
             handle = ready.popleft()
-            if not handle.cancelled():
+            if not handle._cancelled:  # noqa: SLF001  # on the hot path
                 handle._run()  # noqa: SLF001  # the loop's own business, as in BaseEventLoop._run_once
             allowed -= 1
             if not allowed:
@@ -246,7 +250,7 @@ class World(Environment):
             Event(
                 f"run {lane.title} [{place}]",
                 lane,
-                functools.partial(lane.run_at, place),
+                partial(lane.run_at, place),
                 owner=task_of(handle),
             )
             for place, handle in enumerate(lane.ready)
@@ -280,21 +284,20 @@ class World(Environment):
                 continue
             untimed = self.settings.clock is ClockOrder.UNTIMED
             timers = lane.timers if untimed else lane.earliest_timers()
-            found += [self._timer_event(timer) for timer in timers]
+            for timer in timers:
+                if timer.label not in self._known:
+                    self._known[timer.label] = Event(timer.label, lane, partial(self._fire_timer, timer))
+                found.append(self._known[timer.label])
         return found
 
-    def _timer_event(self, timer: LaneTimer) -> Event:
+    def _fire_timer(self, timer: LaneTimer) -> None:
         lane = timer.lane
-
-        def fire() -> None:
-            lane.timers = [other for other in lane.timers if other is not timer]
-            self._firings[lane.name] = self._firings.get(lane.name, 0) + 1
-            lane.clock = max(lane.clock, timer.when())
-            self.loop.common_clock = max(self.loop.common_clock, timer.when())
-            self.loop.writes |= self.loop.clock_bit
-            lane.ready.append(timer)
-
-        return Event(timer.label, lane, fire)
+        lane.timers = [other for other in lane.timers if other is not timer]
+        self._firings[lane.name] = self._firings.get(lane.name, 0) + 1
+        lane.clock = max(lane.clock, timer.when())
+        self.loop.common_clock = max(self.loop.common_clock, timer.when())
+        self.loop.writes |= self.loop.clock_bit
+        lane.ready.append(timer)
 
     def firings(self) -> tuple[tuple[str, int], ...]:
         """Return how many timers have fired, by process. Counted only if their number is limited."""
@@ -323,24 +326,24 @@ class World(Environment):
     # Crashes.
 
     def _crash_events(self, lane: Lane) -> list[Event]:
-        def crash_with(outcome: Callable[[], None] | None) -> Callable[[], None]:
-            def fire() -> None:
-                self.spend(FaultKind.CRASH)
-                if outcome is not None:
-                    outcome()
-                self._kill(lane)
-
-            return fire
-
         disk = self._disks.get(lane.name)
-        media: list[Medium] = [medium for machine, medium in self._media if machine == lane.name]
-        outcomes = joint_outcomes(media if disk is None else [disk, *media])
-        if not outcomes:
-            return [Event(f"crash {lane.title}", lane, crash_with(None), fault=True)]
-        return [
-            Event(f"crash {lane.title}, {words}", lane, crash_with(outcome), fault=True)
-            for words, outcome in outcomes
-        ]
+        media: list[Medium] = [] if disk is None else [disk]
+        media += [medium for machine, medium in self._media if machine == lane.name]
+        label = f"crash {lane.title}"
+        if outcomes := joint_outcomes(media) if media else []:
+            return [
+                Event(f"{label}, {words}", lane, partial(self._crash, lane, outcome), fault=True)
+                for words, outcome in outcomes
+            ]
+        if label not in self._known:
+            self._known[label] = Event(label, lane, partial(self._crash, lane), fault=True)
+        return [self._known[label]]
+
+    def _crash(self, lane: Lane, outcome: Callable[[], None] | None = None) -> None:
+        self.spend(FaultKind.CRASH)
+        if outcome is not None:
+            outcome()
+        self._kill(lane)
 
     def _kill(self, lane: Lane) -> None:
         lane.alive = False

@@ -268,7 +268,7 @@ class NamesProgram(RefiningProgram):
         stored = tuple(self.stored.values())
         shared = tuple(tuple(cache.shared) for cache in self.caches)
         brought = tuple(request.brought for request in self.requests)
-        return (tuple(self.observe().values()), stored, shared, brought, tuple(self.done), self._counters())
+        return (tuple(self._observed.values()), stored, shared, brought, tuple(self.done), self._counters())
 
     def _counters(self) -> tuple[int, int]:
         return self.reserved, self.given

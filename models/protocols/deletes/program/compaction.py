@@ -310,7 +310,7 @@ class CompactionProgram(RefiningProgram):
         records = [self.meta.segments[one] for one in sorted(self.meta.segments)]
         extra = tuple((record, record.compaction) for record in records)
         term = self.meta.channels[CHANNEL].term if self.meta.channels else 0
-        return (tuple(self.observe().values()), extra, term, users, memory, self.wrong, self.busy)
+        return (tuple(self._observed.values()), extra, term, users, memory, self.wrong, self.busy)
 
 
 def _values(scenario: CompactionScenario, known: Any) -> Mapping[str, Any]:

@@ -274,7 +274,7 @@ class DispatchProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         manager = self.manager
-        return (tuple(self.observe().values()), self.log.gate.view(), manager and self._memory(manager))
+        return (tuple(self._observed.values()), self.log.gate.view(), manager and self._memory(manager))
 
     def _memory(self, manager: DispatcherManager) -> Hashable:
         """What the picture of the node leaves out."""

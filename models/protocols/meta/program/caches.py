@@ -331,7 +331,7 @@ class MetaProgram(RefiningProgram):
         """The mutable data that influence what happens next."""
         left = (tuple(self.changes_left), self.failures_left, self.silences_left, self.given)
         kept = (self.stored, self.metas[-1].change is not None) if self.scenario.crashes else None
-        return (tuple(self.observe().values()), left, tuple(sorted(self.waiting)), kept)
+        return (tuple(self._observed.values()), left, tuple(sorted(self.waiting)), kept)
 
 
 async def _leave(process: Process, request: asyncio.Task[None]) -> None:

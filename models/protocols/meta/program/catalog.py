@@ -302,7 +302,7 @@ class CatalogProgram(CoordinatorProgram):
         meta, cache = self.catalog.meta, self.cache
         change = None if meta.change is None else tuple(sorted(meta.change.told))
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             (self.reserved, self.first, self.given, tuple(self.tried), self.written),
             (tuple(sorted(meta.versions.items())), tuple(sorted(meta.acknowledged.items())), change),
             tuple((task.ts, task.phase.value) for task in self.scheduler.heap),

@@ -280,7 +280,7 @@ class OwnershipProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """The mutable data that influence what happens next."""
         users = () if self.coordinator is None else tuple(self.coordinator.lock.users)
-        return (tuple(self.observe().values()), users, self.past.collects, self.latest)
+        return (tuple(self._observed.values()), users, self.past.collects, self.latest)
 
 
 def _task() -> str:

@@ -272,7 +272,7 @@ class SeekProgram(RefiningProgram):
         starts = tuple(
             tuple(one.buffer.starts.items()) if one.buffer is not None else () for one in self.tenures
         )
-        return (tuple(self.observe().values()), users, starts)
+        return (tuple(self._observed.values()), users, starts)
 
 
 def _nothing(task: SyncTask) -> None:

@@ -488,7 +488,7 @@ class ReadsProgram(RefiningProgram):
     def declared(self) -> Hashable:
         """Return the mutable data that influence what happens next."""
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             tuple(memory_of(self.nodes[number]) for number in sorted(self.nodes)),
             repr(self.log.entries),
             tuple(sorted(self.log.begun.items())),

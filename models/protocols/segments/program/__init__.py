@@ -264,7 +264,7 @@ class SegmentsProgram(RefiningProgram):
             )
         storage = self.storage
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             storage.log.gate.view(),
             memory,
             storage.failures,

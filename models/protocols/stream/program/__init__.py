@@ -275,7 +275,7 @@ class StreamProgram(RefiningProgram):
             memory = (tuple((repr(one.buffered), one.position) for one in readers), repr(consumer.pack))
         elif consumer is not None:
             memory = (repr(consumer.buffered), consumer.position)
-        return (tuple(self.observe().values()), memory, repr(self.pack), self._declared_of_logs())
+        return (tuple(self._observed.values()), memory, repr(self.pack), self._declared_of_logs())
 
     def _declared_of_logs(self) -> Hashable:
         return tuple(log.gate.view() for log in self.logs)

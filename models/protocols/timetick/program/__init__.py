@@ -322,7 +322,7 @@ class TimeTickProgram(RefiningProgram):
         if alive and self.coordinators:
             memory = (memory_of(self.coordinators[-1], self.clocks[-1]), self.calls[-1].told)
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             memory,
             tuple((event.source, event.alive) for event in self.sessions.events),
             tuple(source.reports_left for source in self.sources.values()),

@@ -244,7 +244,7 @@ class TakeoverProgram(TimeTickProgram):
             if life.process.alive
         )
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             memory,
             self.edge.declared(),
             self.store.gate.view(),

@@ -318,7 +318,7 @@ class TransactionProgram(RefiningProgram):
         """Return the mutable data that influence what happens next."""
         everything = [*self.begins, *self.bodies, *self.ends]
         return (
-            tuple(self.observe().values()),
+            tuple(self._observed.values()),
             self.log.declared(),
             None if self.term is None else _memory_of(self.term),
             None if self.node is None or self.node.term is None else self.node.term is self.term,
