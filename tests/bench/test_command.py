@@ -5,6 +5,7 @@ import sys
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -126,7 +127,7 @@ def test_a_quick_run_works(tmp_path):
     assert (tmp_path / "bench.md").read_text().startswith("**search: flush/tiny: 3,388 states**")
 
 
-GREEN = {
+GREEN: dict[str, Any] = {
     "checks": {"done": 3},
     "judgements": [{}, {}],
     "measured": {"seconds": 10.0, "processor_seconds": 15.0, "taken_over": {"prove/any-size": "2026"}},

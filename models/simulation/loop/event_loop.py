@@ -30,8 +30,10 @@ _REFUSED = tuple(
 """Methods that belong to the real world."""
 
 _SHIELD = asyncio.shield.__code__
-current_tasks: dict[object, asyncio.Task[Any]] = asyncio.tasks._current_tasks  # type: ignore[attr-defined]  # noqa: SLF001
-"""By loop: what ``asyncio.current_task`` looks up, for the hot path."""
+current_task: Callable[[asyncio.AbstractEventLoop], asyncio.Task[Any] | None] = asyncio.current_task
+"""The task that a loop runs."""
+if sys.version_info < (3, 12):  # where it is no C function, on the hot path
+    current_task = asyncio.tasks._current_tasks.get  # type: ignore[attr-defined]  # noqa: SLF001
 _TIME_OUTS = frozenset({asyncio.timeout.__code__, asyncio.Timeout.reschedule.__code__})
 """They ask what time it is to arm a timer, and do not tell."""
 
@@ -177,7 +179,7 @@ class ControlledLoop(asyncio.BaseEventLoop):
             given = title if name is not None else None
             task = made_by(self._task_factory, self, coro, lane=lane, name=given, context=context)
         tasks.append(task)
-        lane.starters.append(current_tasks.get(self))
+        lane.starters.append(current_task(self))
         return task
 
     def create_future(self) -> "asyncio.Future[Any]":

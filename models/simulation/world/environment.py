@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from tidemark.models.simulation.errors import ProcessDeadError, ProgramError
 from tidemark.models.simulation.footprint import Interner
-from tidemark.models.simulation.loop.event_loop import ControlledLoop, current_tasks
+from tidemark.models.simulation.loop.event_loop import ControlledLoop, current_task
 from tidemark.models.simulation.loop.futures import settle
 from tidemark.models.simulation.loop.lane import Event, Lane
 from tidemark.models.simulation.settings import FaultKind, Settings
@@ -49,7 +49,7 @@ class Environment:
         self.loop.writes |= self.interner.bit(f"budget {kind.value}")
 
     def _task_name(self) -> str:
-        task = current_tasks.get(self.loop)
+        task = current_task(self.loop)
         return task.get_name() if task is not None else ""
 
     def touch(self, *, reads: int = 0, writes: int = 0) -> None:
