@@ -19,8 +19,6 @@ from tidemark.impl.values.messages import (
     DeleteMessage,
     InsertMessage,
     Tick,
-    decode,
-    encode,
     encode_text,
 )
 
@@ -65,16 +63,6 @@ async def running(tmp_path, **options):
         supervisor.check()
     finally:
         await supervisor.stop()
-
-
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
-def test_a_message_survives_its_form(message):
-    assert decode(encode(message)) == message
-
-
-def test_what_is_no_message_is_refused():
-    with pytest.raises(CorruptDataError, match="'row'"):
-        decode(["row", 1])
 
 
 async def test_entries_come_back_in_order_and_after_a_restart(tmp_path):

@@ -220,10 +220,3 @@ async def test_a_coordinator_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
 
     assert (await played(what)).replace(BEGUN, "begun;") == " ".join(wanted.split())
-
-
-@pytest.mark.parametrize("wrong", [{"ddl_tick_seconds": 0}, {"dummy_seconds": -1}, {"round_capacity": 0}])
-def test_a_wrong_threshold_is_named(wrong):
-    (name, value), *_ = wrong.items()
-    with pytest.raises(ValueError, match=f"{name} is {value}"):
-        RootCoordConfig(**wrong)

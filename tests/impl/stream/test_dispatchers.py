@@ -108,11 +108,3 @@ async def test_a_log_that_cannot_be_read_is_the_managers_failure():
     with pytest.raises(OSError, match="log 1"):
         await asyncio.wait_for(found.supervisor.wait_failed(), 5)
     await found.stop()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"), [({"capacity": 0}, "at least 1"), ({"tolerant_seconds": 0.0}, "be positive")]
-)
-def test_a_configuration_that_makes_no_sense_is_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        DispatcherConfig(**options)
