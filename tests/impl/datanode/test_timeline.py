@@ -115,9 +115,7 @@ class World(Scene):
         assert {one.owner for one in request.positions} == {Owner("n", 6)}
         await self.ask("update", "".join(f" {one.channel}{one.position.ts}" for one in request.positions))
 
-    async def recover_channel(
-        self, channel: str, node_id: str, session: int, *, deadline: float
-    ) -> RecoveryAnswer:
+    async def recover_channel(self, channel, node_id, session, *, deadline):
         assert (node_id, session, deadline) == ("n", 2, 13)
         await self.ask("recover", f" {channel}")
         records = []
