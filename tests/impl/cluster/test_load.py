@@ -4,7 +4,7 @@ import asyncio
 from collections import Counter
 from typing import Any
 
-from tests.impl.cluster.parts import client, running, until
+from tests.impl.cluster.parts import client, until
 from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG, EVENTUALLY = ConsistencyLevel.STRONG, ConsistencyLevel.EVENTUALLY
@@ -32,30 +32,29 @@ class Watched:
         return self.asked["enter"], self.asked["produce"]
 
 
-async def test_of_the_reads_only_a_strong_one_asks_the_oracle_and_others_do_not_wait_for_it(tmp_path):
-    async with running(tmp_path) as cluster:
-        user = client(cluster, 0)
-        await user.create("c")
-        await user.insert("c", BEFORE)
-        oracle = Watched(cluster.foundation.oracle)
-        assert (await user.query("c", level=STRONG)).rows == BEFORE
-        assert oracle.for_clients == (0, 1)
-        for level in ConsistencyLevel:
-            if level is not STRONG:
-                await user.query("c", level=level)
-        assert oracle.for_clients == (0, 1)
+async def test_of_the_reads_only_a_strong_one_asks_the_oracle_and_others_do_not_wait_for_it(cluster):
+    user = client(cluster, 0)
+    await user.create("c")
+    await user.insert("c", BEFORE)
+    oracle = Watched(cluster.foundation.oracle)
+    assert (await user.query("c", level=STRONG)).rows == BEFORE
+    assert oracle.for_clients == (0, 1)
+    for level in ConsistencyLevel:
+        if level is not STRONG:
+            await user.query("c", level=level)
+    assert oracle.for_clients == (0, 1)
 
-        oracle.answers.clear()
-        write = asyncio.create_task(user.insert("c", {2: "b"}))
-        await until(lambda: oracle.for_clients == (1, 1))
-        strong = [asyncio.create_task(user.query("c", level=STRONG)) for _ in range(3)]
-        await until(lambda: oracle.for_clients == (1, 4))
-        for level in (EVENTUALLY, ConsistencyLevel.BOUNDED):
-            assert (await user.query("c", level=level)).rows == BEFORE
-        assert not any(task.done() for task in (write, *strong))
-        oracle.answers.set()
-        await write
-        for found in await asyncio.gather(*strong):
-            assert BEFORE.items() <= found.rows.items() <= ROWS.items()
-        assert (await user.query("c", level=STRONG)).rows == ROWS
-        assert oracle.for_clients == (1, 5)
+    oracle.answers.clear()
+    write = asyncio.create_task(user.insert("c", {2: "b"}))
+    await until(lambda: oracle.for_clients == (1, 1))
+    strong = [asyncio.create_task(user.query("c", level=STRONG)) for _ in range(3)]
+    await until(lambda: oracle.for_clients == (1, 4))
+    for level in (EVENTUALLY, ConsistencyLevel.BOUNDED):
+        assert (await user.query("c", level=level)).rows == BEFORE
+    assert not any(task.done() for task in (write, *strong))
+    oracle.answers.set()
+    await write
+    for found in await asyncio.gather(*strong):
+        assert BEFORE.items() <= found.rows.items() <= ROWS.items()
+    assert (await user.query("c", level=STRONG)).rows == ROWS
+    assert oracle.for_clients == (1, 5)
