@@ -221,24 +221,16 @@ seals twice, too early, and of no channel: c=1:10:1@1+2@2,4:20:11@2,5:30
 a row for a segment that is being flushed: c=1:10:1@1+2@2,4:20:11@2,5:30:21@1 seal=2:c:1:10 save=1.5:ok => 0
     recover c; 2 seals: True; 4 put c/segment-1/20; 4 save c6 1@20 1 flushed; fails: LateRowError; c20-0
     2x2, 1 flushed, 2 growing; pending c0
-a smaller flush is covered by a greater one: tick=4 interval=0 c=1:10:1@1,3:20:20@2,5:30,6:31
-    flush=2:c:20,2.5:c:15 => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
-    save c6 2@20 20; 4 update c0; 8 update c31; c31-31 1 growing, 2 growing; pending nothing
 an urgent report fails, and the next one is late: c=1:10:1@1,3:20:11@2,5:30,6:40 flush=2:c:20
     update=1.5:drop,1.5:ok => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
     save c6 2@20 11; 5 update c30; 6.5 update c40; c40-40 1 growing, 2 growing; pending nothing
 the log asks for a flush, of the message's own pack too: c=1:10:1@1,3:20:11@1+12@2:flush,5:30 => 0 recover c;
     3 put c/segment-1/20; 3 save c6 1@20 1+11; 3 put c/segment-2/20; 3 save c6 2@20 12; 5 update c30; c30-30
     1 growing, 2 growing; pending nothing
-the log asks for less than a call did: c=1:10,3:20:11@1:flush flush=2:c:25 => 0 recover c; c20-10 of 25 1x1, 1
-    growing; pending c10
 two flushes, one below what is read: c=1:10,3:20:11@1,5:30 flush=2:c:10,4:c:25 => 0 recover c; 3 update c10;
     5 put c/segment-1/30; 5 save c6 1@30 11; c30-30 of 25 1 growing; pending nothing
 a flush between two ticks: c=1:10,3:20:11@1,5:30 flush=2:c:25 => 0 recover c; 5 put c/segment-1/30; 5 save
     c6 1@30 11; c30-30 of 25 1 growing; pending c10
-a segment that is sealed before its task has ended: c=1:10:1@1+2@1+3@1,2:20,3:30 seal=0.5:c:1:0 save=1.5:ok
-    => 0 recover c; 0.5 seals: True; 1 put c/segment-1/10; 1 save c6 1@10 1+2+3; 2.5 save c6 1@20 flushed;
-    c30-30 1 flushed; pending c0
 urgent reports of two channels, one after another: batch=2 c=1:10,3:20 d=1.2:10,5:20 flush=2:c:20,4:d:20
     update=drop,ok => 0 recover c; 0 recover d; 3 update c20; 5 update d20; c20-20 of 20, d20-20 of 20;
     pending c20
@@ -271,8 +263,6 @@ the coordinator breaks at a recovery: recover=broken c=1:10 => 0 recover c; 0 re
     nothing; pending nothing
 the coordinator breaks at a drop: c=1:10::drop drop=broken => 0 recover c; 1 drop c; fails: RuntimeError;
     c10-10; pending nothing
-a node stops before it tries again: c=1:10:1@1+2@1+3@1 save=drop stop=2.5 => 0 recover c; 1 put
-    c/segment-1/10; 1 save c6 1@10 1+2+3; 2 save c6 1@10 1+2+3; c10-0 1@10 uploaded, 1 growing; pending c0
 an urgent report is merged with a later one, and sent after the round: tick=1.5 interval=20 c=1:10,2:15,3:40
     flush=1.75:c:12 update=3.5:ok,ok => 0 recover c; 1.5 update c10; 5 update c40; c40-40; pending nothing
 a save that is refused is sent again after a pause: c=1:10:1@1+2@1+3@1 save=refused stop=1.5 => 0 recover c;
