@@ -12,7 +12,6 @@ from tests.impl.cluster.parts import QUICK, client, running, until
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.example import EXPECTED
 from tidemark.impl.cluster.example import play as play_example
-from tidemark.impl.cluster.server import LocalConnection
 from tidemark.impl.errors import ClusterLockedError, RpcError
 from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.timestamp import split
@@ -44,17 +43,6 @@ async def test_one_timestamp_from_the_oracle_to_the_row(tmp_path):
         assert segment.flushed
     assert [row.ts for row in await rows_in_logs(tmp_path, QUICK)] == [inserted]
     assert await wrong_rows(tmp_path, QUICK) == {}
-
-
-async def test_a_session_sees_its_own_writes_at_another_proxy(cluster):
-    user = client(cluster, 0)
-    await user.create("c", shards=2)
-    for key in range(6):
-        await user.insert("c", {key: "v"})
-        user.connection = LocalConnection(cluster.gateways[(key + 1) % 2])
-        found = await user.query("c", level=ConsistencyLevel.SESSION)
-        assert set(found.rows) == set(range(key + 1))
-        await user.delete("c", [100 + key])
 
 
 async def test_what_is_stored_and_what_is_served_go_on_together(tmp_path):

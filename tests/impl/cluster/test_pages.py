@@ -13,19 +13,6 @@ async def all_of(pages):
     return [page async for page in pages]
 
 
-async def test_pages_have_their_rows_once_and_by_key(cluster):
-    user, other = client(cluster, 0), client(cluster, 1)
-    await user.create("c", shards=2)
-    rows = {key: f"v{key}" for key in (7, 1, 9, 3, 5, 2)}
-    await user.insert("c", rows)
-    found = await all_of(other.pages("c", size=4, level=STRONG))
-    assert [list(page.rows) for page in found] == [[1, 2, 3, 5], [7, 9]]
-    assert {key: value for page in found for key, value in page.rows.items()} == rows
-    found = await all_of(other.pages("c", size=3, level=STRONG))
-    assert [len(page.rows) for page in found] == [3, 3, 0]
-    assert other.session.timestamp == found[0].moment
-
-
 async def test_what_is_written_between_two_pages_is_on_none(cluster):
     user, other = client(cluster, 0), client(cluster, 1)
     await user.create("c", shards=2)

@@ -3,7 +3,6 @@
 import pytest
 
 from tests.impl.cluster.parts import client
-from tidemark.impl.client.history import History
 from tidemark.impl.values.consistency import ConsistencyLevel
 
 STRONG = ConsistencyLevel.STRONG
@@ -25,15 +24,3 @@ async def test_a_search_brings_the_nearest_rows_of_all_shards(cluster, flushed):
     assert every.rows == (await user.query("c", level=STRONG)).rows
     assert list(every.rows) == sorted(every.rows)
     assert len((await user.search("c", near=0, level=STRONG)).rows) == 10
-
-
-async def test_a_search_waits_for_what_its_level_promises_and_is_noted(cluster, tmp_path):
-    user, other = client(cluster, 0), client(cluster, 1)
-    other._history = History(tmp_path / "history.ndjson", client="b", process="p")
-    await user.create("c")
-    written = await user.insert("c", {1: "a"})
-    found = await other.search("c", near=9, level=STRONG)
-    assert found.rows == {1: "a"}
-    assert min(found.moments.values()) >= found.guarantee > written
-    assert other.session.timestamp >= found.moment
-    assert '"op":"search"' in (tmp_path / "history.ndjson").read_text()
