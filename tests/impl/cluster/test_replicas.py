@@ -196,17 +196,6 @@ async def test_a_request_in_flight_at_a_node_that_is_killed_is_refused_in_its_na
     assert bench.heard() == {"node 1": False}
 
 
-async def test_a_collection_answers_when_a_node_has_taken_up_all_of_it(bench):
-    bench.slow = 2
-    loading = asyncio.create_task(bench.load("a"))
-    await asyncio.sleep(1)
-    with pytest.raises(ReplicaClosedError):
-        await bench.asked("a")
-    await loading
-    bench.heard()
-    await bench.serves("a")
-
-
 @pytest.mark.parametrize("when", ["while it is taken up", "when it is taken up"])
 async def test_a_collection_that_is_released_as_it_is_loaded_is_not_served(bench, when):
     bench.slow = 2
