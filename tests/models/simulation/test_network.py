@@ -1,5 +1,7 @@
 """Calls and their failures, by the set of outcomes."""
 
+from typing import Any
+
 import pytest
 
 from tidemark.checks.interleave import Exploration, Options, Reduction, Status, explore
@@ -56,8 +58,11 @@ def test_finer_steps_find_the_same_outcomes_here(order):
 class Served(Program):
     """A server that takes what a client sends."""
 
-    def build(self, world: World) -> None:
-        async def server(process: Process) -> None:
+    take: Any
+    client: Any
+
+    def build(self, world):
+        async def server(process):
             process.serve("take", self.take)
 
         world.process("server", server, daemon=True)
