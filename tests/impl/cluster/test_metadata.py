@@ -5,7 +5,6 @@ import asyncio
 import pytest
 
 from tests.impl.cluster.parts import QUICK, client, running, until
-from tidemark.impl.errors import SchemaMismatchError
 from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.impl.values.messages import DdlMessage
@@ -20,23 +19,6 @@ def messages_of(cluster):
         for entry in log.entries
         if hasattr(entry.message, "channel")
     ]
-
-
-async def test_rows_for_an_old_schema_are_sent_again_for_the_new_one(cluster):
-    first, second = client(cluster, 0), client(cluster, 1)
-    await first.create("c", shards=2, schema="key, value")
-    await first.insert("c", {1: "a"})
-    await second.insert("c", {2: "b"})
-    known = second.schemas.versions["c"]
-    changed = await first.alter("c", "key, value, more")
-    with pytest.raises(SchemaMismatchError, match="read the schema again"):
-        await cluster.gateways[1].insert("c", [(3, "c")], version=known)
-    assert await second.insert("c", {3: "c"}) > changed
-    assert second.schemas.versions["c"] == known + 1
-    assert set((await first.query("c", level=STRONG)).rows) == {1, 2, 3}
-    assert {message.text for message in messages_of(cluster) if isinstance(message, DdlMessage)} == {
-        "create", "alter",
-    }  # fmt: skip
 
 
 @pytest.mark.parametrize("again", ["create", "create_alias"])
@@ -128,23 +110,6 @@ async def test_a_drop_that_was_stored_is_finished_by_the_next_process(tmp_path):
         assert record.changed
         assert max(message.ts for message in messages_of(cluster)) == record.changed
         await until(lambda: cluster.storage.coordinator.channel(record.channels[0]).collected)
-
-
-async def test_a_proxy_whose_session_has_ended_serves_no_metadata(cluster):
-    """The coordinator tells it nothing any more: its cache is closed before the change is acknowledged."""
-
-    user = client(cluster, 0)
-    await user.create("c")
-    old = await cluster.hosts[1].serving()
-    await client(cluster, 1).insert("c", {1: "a"})
-    assert old.meta.entries
-    await cluster.foundation.sessions.end(old.source)
-    await until(lambda: old.source not in cluster.root_coord.sync.entries)
-    await user.alter("c", "new")
-    assert old.meta.closed
-    host = cluster.hosts[1]
-    await until(lambda: host.proxy is not None and host.proxy is not old)
-    assert await client(cluster, 1).insert("c", {2: "b"})
 
 
 async def test_a_change_goes_on_when_the_proxy_that_has_asked_for_it_ends(cluster):
