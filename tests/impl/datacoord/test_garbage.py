@@ -1,6 +1,7 @@
 """The collector of garbage over real Parquet files."""
 
 import asyncio
+from unittest.mock import call, patch
 
 import pytest
 
@@ -12,11 +13,15 @@ from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.types import (
     LOG_BEGINNING,
     BinlogRecord,
+    ChannelRecord,
+    Compaction,
     EndPosition,
+    FlushRequest,
     Owner,
     Row,
     SaveBinlogPaths,
     SaveOutcome,
+    SegmentRecord,
 )
 
 CHANNEL = "by-dev/channel"
@@ -100,3 +105,70 @@ async def _dropped_and_created_again(room: Room) -> None:
 @pytest.mark.parametrize("story", [_beside_a_sync, _dropped_and_created_again])
 def test_what_is_named_or_may_be_named_stays(tmp_path, story):
     asyncio.run(story(Room(tmp_path)))
+
+
+OLD, PRESENT = "segment-1/term-000002-position-1", "segment-1/term-000003-position-2"
+RECORDED = "living/segment-1/term-000001-position-1"
+OF_A_DROPPED_SEGMENT = "living/segment-3/term-000001-position-1"
+READ = ("living/segment-2/term-000002-position-3", f"read/{OLD}")
+WITHOUT_TERM = "living/segment-1/compacted-000001"
+KEPT = (RECORDED, OF_A_DROPPED_SEGMENT, "living/segment-1/delta-x", f"living/{PRESENT}", WITHOUT_TERM, *READ)
+GONE = (
+    *(f"{channel}/{OLD}" for channel in ("living", "dropped", "awaited", "collected")),
+    f"dropped/{PRESENT}",
+    "dropped/segment-1/compacted-000001",
+)
+
+
+class Folder:
+    """Names of objects, and those that were deleted."""
+
+    def __init__(self, paths):
+        self.files, self.deleted = sorted(paths), []
+
+    async def paths(self, folder):
+        return tuple(path for path in self.files if path.startswith(f"{folder}/"))
+
+    async def delete(self, path):
+        self.files.remove(path)
+        self.deleted.append(path)
+
+
+async def _filled():
+    """A coordinator with channels of every kind."""
+    meta = MemoryMetaStore()
+    await meta.save_channels(
+        (
+            ChannelRecord("living", term=3),
+            ChannelRecord("empty", term=3),
+            ChannelRecord("dropped", term=3, dropped=True),
+            ChannelRecord("awaited", term=3, dropped=True, flush_requests=(FlushRequest(9),)),
+            ChannelRecord("read", term=3, dropped=True),
+            ChannelRecord("collected", term=3, dropped=True, collected=True),
+        )
+    )
+    delta = Compaction(deltas=(BinlogRecord("living/segment-1/delta-x", (1,)),))
+    for segment in (
+        SegmentRecord(1, "living", binlogs=(BinlogRecord(RECORDED, (1,)),), compaction=delta),
+        SegmentRecord(2, "dropped", dropped=True),
+        SegmentRecord(3, "living", dropped=True, binlogs=(BinlogRecord(OF_A_DROPPED_SEGMENT, (1,)),)),
+    ):
+        await meta.save_segment(segment)
+    coordinator = Coordinator(meta=meta)
+    await coordinator.load()
+    return coordinator
+
+
+@pytest.mark.parametrize("rounds", [1, 2])
+async def test_a_round_deletes_the_garbage_of_all_channels_and_forgets_what_has_no_file_left(rounds):
+    coordinator, folder, readers = await _filled(), Folder([*KEPT, *GONE]), FileReaders()
+    for number, path in enumerate(READ):
+        readers.lend(f"reader {number}", [path])
+    collector = GarbageCollector(coordinator=coordinator, folder=folder, readers=readers)
+    with patch.object(coordinator, "collect_channel", wraps=coordinator.collect_channel) as forgets:
+        for _ in range(rounds):
+            await collector.collect()
+    assert folder.files == sorted(KEPT)
+    assert sorted(folder.deleted) == sorted(GONE)
+    assert forgets.mock_calls == [call("dropped")]
+    assert sorted(coordinator.segments) == [1, 3]

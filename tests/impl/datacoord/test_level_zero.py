@@ -42,12 +42,12 @@ class Bench:
         self.compactor = LevelZeroCompactor(coordinator=self.coordinator, store=self.store)
         return self
 
-    async def fill(self):
+    async def fill(self, *, checkpoint=5, flushed=True):
         await self.coordinator.assign(CHANNEL, "a")
         self.owner = (await self.coordinator.recover_channel(CHANNEL, "a")).owner
-        await self.save(1, ROWS, flushed=True)
+        await self.save(1, ROWS, flushed=flushed)
         await self.save(-1, (DELETE,))
-        position = ChannelPosition(CHANNEL, EndPosition(5), self.owner)
+        position = ChannelPosition(CHANNEL, EndPosition(checkpoint), self.owner)
         await self.coordinator.update_channel_checkpoints(UpdateCheckpoints((position,)))
 
     async def save(self, segment, rows, *, flushed=False):
@@ -68,9 +68,9 @@ class Bench:
 
 
 @asynccontextmanager
-async def filled(root):
+async def filled(root, **given):
     bench = await Bench(root).open()
-    await bench.fill()
+    await bench.fill(**given)
     yield bench
     await bench.meta.close()
 
@@ -103,6 +103,23 @@ async def test_what_was_done_is_known_to_the_next_coordinator(bench):
     assert bench.coordinator.segments[1].compaction.start == 1
     await bench.save(-1, (Row(9, -1, key=8),))
     assert len(bench.coordinator.segments[-1].binlogs) == 1, "the dropped binlog does not come back"
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [({"checkpoint": 2}, "rows before the delete may be unknown"), ({"flushed": False}, "rows may follow")],
+)
+async def test_a_level_zero_binlog_waits(tmp_path, given, why):
+    async with filled(tmp_path, **given) as bench:
+        await bench.compactor.compact(CHANNEL)
+        assert await bench.rows(-1) == [DELETE], why
+
+
+async def test_a_record_that_has_changed_is_not_replaced(bench):
+    before = bench.coordinator.segments[-1]
+    await bench.save(-1, (Row(6, -1, key=8),))
+    await bench.coordinator.replace_segment(before, before)
+    assert len(bench.coordinator.segments[-1].binlogs) == 2
 
 
 OLD = (Row(1, 1, 10), Row(2, 1, 11), Row(6, 1, 10))
