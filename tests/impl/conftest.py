@@ -8,6 +8,14 @@ from typing import Any
 import pytest
 
 from tests.impl.parts import run
+from tidemark.impl.storage.etcd_server import EtcdServer
+
+
+@pytest.fixture(scope="session")
+def etcd(tmp_path_factory):
+    """One server for all tests; each has keys of its own."""
+    with EtcdServer(tmp_path_factory.mktemp("etcd")) as server:
+        yield server
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -5,7 +5,7 @@ from unittest.mock import AsyncMock, Mock, call
 
 import pytest
 
-from tests.impl.parts import CHANNEL, OWNER, VirtualLoop, pack, run, settle
+from tests.impl.parts import CHANNEL, OWNER, VirtualLoop, run, settle
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datanode.direct import DirectNodeClient
@@ -18,10 +18,9 @@ from tidemark.impl.errors import (
     UnknownChannelError,
 )
 from tidemark.impl.rpc import Calls
-from tidemark.impl.storage.memory import MemoryLog, MemoryMetaStore, MemoryObjectStore
+from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.timestamp import Batch
 from tidemark.impl.tso.direct import DirectOracle
-from tidemark.impl.types import EndPosition
 
 CALLS = (
     (DirectCoordinatorClient, call.save_binlog_paths("request"), "answer"),
@@ -135,19 +134,3 @@ async def test_a_failing_store_is_a_failed_call_and_a_wrong_program_is_not():
         await calls.call(fail(KeyError("bug")), name="Save", deadline=1.0)
     await settle()
     assert calls.running == {}
-
-
-async def test_the_log_in_memory_wakes_its_readers_and_refuses_gaps():
-    log = MemoryLog()
-    waiting = asyncio.create_task(log.next_pack(CHANNEL, EndPosition(0)))
-    await settle()
-    assert not waiting.done()
-    await log.append(CHANNEL, pack(2, start=0))
-    assert (await waiting).end == EndPosition(2)
-    with pytest.raises(ValueError, match="pack starts at 3 but 'channel-1' ends at 2"):
-        await log.append(CHANNEL, pack(4))
-
-
-async def test_an_object_that_was_never_written_is_an_error():
-    with pytest.raises(StoreError, match="there is no object 'a'"):
-        await MemoryObjectStore().get("a")

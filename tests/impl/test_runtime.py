@@ -77,18 +77,6 @@ async def test_a_stop_waits_for_the_end_of_each_task(bench):
         bench.supervisor.check()
 
 
-async def test_work_may_stop_its_own_supervisor(bench):
-    async def stops():
-        await asyncio.sleep(1)
-        await bench.supervisor.stop()
-        bench.note(f"it runs beside {bench.kept()}")
-
-    bench.works("a", 9)
-    await bench.supervisor.spawn(stops, "s")
-    assert bench.seen == [(0, "a begins"), (1, "a is stopped"), (1, "it runs beside ['s']")]
-    assert bench.kept() == []
-
-
 async def test_work_that_is_stopped_before_it_began_is_never_made(bench):
     bench.works("a", 9)
     await bench.supervisor.stop()

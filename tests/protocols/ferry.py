@@ -124,30 +124,3 @@ class Leaky(Ferry):
         s.place[guest] = "aboard"
         s.loaded = s.loaded + 1
         s.highest = maximum(s.highest, s.loaded)
-
-
-class ForgetsGuests(Ferry):
-    """The named mutant of the tests: some leave, but the boat is not emptied."""
-
-    def leave(s) -> None:
-        require(s.boat == "there")
-        s.place = each(s.Guest, lambda g: ite(s.place[g] == "aboard", "here", s.place[g]))
-        s.loaded = 0
-        s.boat = "here"
-        s.trips = minimum(s.trips + 1, 2)
-
-
-class PaintsTwice(Ferry):
-    """A named mutant that no claim tells apart."""
-
-    def paint(s) -> None:
-        s.colour = "there"
-
-
-class Reworded(Ferry):
-    """The same protocol in other words."""
-
-    def cross(s) -> None:
-        require((s.boat == "here") & exists(s.Guest, lambda g: s.place[g] == "aboard"))
-        s.boat = "there"
-        s.noted = True

@@ -4,7 +4,6 @@ The environment (folders, disks, signals, terminals) is in ``test_mistakes.py``.
 """
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -20,11 +19,11 @@ IN_THE_MANIFEST = [
     ("[instance.tiny]", "[instances.tiny]", BAD, "instances"),
     ("[instance.tiny]", '[[instance]]\nname = "tiny"', BAD, r"write  [instance.NAME]"),
     ('expect = { every = "holds" }', 'expect = { every = "holds" }\nbound = 1', BAD, "bound"),
-    ("[instance.tiny]", '[instance."a tiny one"]', BAD, "name"),
+    ("[instance.tiny]", '[instance."a tiny one"]', BAD, "small letters, digits and hyphens"),
     ('expect = { every = "holds" }', 'expect = { every = "maybe" }', BAD, "every"),
     ('["interpreted"]', '["explorer"]', BAD, "engines"),
     ('["interpreted"]', '"interpreted"', BAD, "engines"),
-    ('["interpreted"]', "[]", BAD, "engines"),
+    ('["interpreted"]', "[]", BAD, "engines is empty"),
     ("[instance.tiny]", '[instance.tiny]\ntier = "medium"', BAD, "tier"),
     ("[instance.tiny]", "[instance.tiny]\ncounts = { distinct = 1.5 }", BAD, "distinct"),
     ("[instance.tiny]", "[instance.tiny]\ncounts = { distinct = -1 }", BAD, "distinct"),
@@ -66,7 +65,7 @@ IN_A_COMMAND = [
     (["show", "findings", "doors", "--build", "a", "--build", "b"], BAD, "--build is given 2 times"),
     (["verify", "MANIFEST", "--tier", "medium"], BAD, "medium"),
     (["verify", "MANIFEST", "--seed", "abc"], BAD, "abc"),
-    (["verify", "MANIFEST", "--jobs", "0"], BAD, "--jobs"),
+    *((["verify", "MANIFEST", "--jobs", jobs], BAD, "--jobs") for jobs in ("0", "-1", "many")),
     (["verify", "MANIFEST", "--jobs", "100000"], BAD, "512"),
     (["verify", "MANIFEST", "--only", ""], BAD, "an argument is empty"),
     (["explore", "MANIFEST", "--workers", "100000"], BAD, "512"),
@@ -134,9 +133,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 
 
 @pytest.mark.parametrize(("old", "new", "status", "words"), IN_THE_MANIFEST)
-def test_in_a_manifest(
-    old: str, new: str, status: ExitCode, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_in_a_manifest(old, new, status, words, tmp_path, capsys):
     text = (WHOLE if old != MANIFEST else MANIFEST).replace(old, new, 1)
     assert text != WHOLE
     _, path = folder_with(tmp_path, manifest=text)
@@ -156,14 +153,7 @@ def test_an_error_is_json_where_verdicts_would_be(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize(("arguments", "status", "words"), IN_A_COMMAND)
-def test_in_a_command(
-    arguments: list[str],
-    status: ExitCode,
-    words: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_in_a_command(arguments, status, words, tmp_path, monkeypatch, capsys):
     _, path = folder_with(tmp_path, manifest=WHOLE)
     monkeypatch.chdir(tmp_path)
     given = [

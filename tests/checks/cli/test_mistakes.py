@@ -69,9 +69,7 @@ expect = { every = "holds" }
 """
 
 
-def folder_with(
-    tmp_path: Path, *, line: str = "", head: str = "", manifest: str = MANIFEST
-) -> tuple[str, Path]:
+def folder_with(tmp_path, *, line="", head="", manifest=MANIFEST):
     """A module of a user and its manifest; no other test has a module of this name."""
     name = f"doors_{os.getpid()}_{next(NAMES)}"
     (tmp_path / f"{name}.py").write_text(head + PROTOCOL.replace("LINE", line), encoding="utf-8")
@@ -137,9 +135,7 @@ def test_the_line_of_an_import_that_fails_is_named(tmp_path, capsys):
         ("expect", "claims = []\nexpect", "has no claim that interpreted decides (`claims`)"),
         ("expect", "kinds = []\nexpect", "has no claim that interpreted decides (`kinds`)"),
         ('every = "holds"', '"doors.all_shut" = "refuted"', 'write  refuted = ["doors.all_shut"]'),
-        ('["interpreted"]', "[]", "engines is empty"),
         ("Door = 1,", 'Door = "one",', "bounds . Door = 'one' is no bound"),
-        ("instance.tiny", 'instance."Ti ny"', "small letters, digits and hyphens"),
     ],
 )
 def test_a_mistake_in_a_manifest_is_named_with_its_remedy(old, new, words, tmp_path, capsys):

@@ -82,9 +82,7 @@ HOSTS = (
         *((SAMPLE, edited, True) for edited in HOSTS),
     ],
 )
-def test_all_but_the_specification_counts(
-    files: Files, tasks: dict[str, Task], name: str, edited: str, counts: bool
-) -> None:
+def test_all_but_the_specification_counts(files, tasks, name, edited, counts):
     """For a sample of wrong code its hosts count, too."""
     assert (ROOT / edited).is_file()
     before, after = files.keys().apart(tasks[name]), files.keys(edited).apart(tasks[name])
@@ -94,9 +92,7 @@ def test_all_but_the_specification_counts(
     assert ((ROOT / edited) in before.files) is counts
 
 
-def test_all_places_and_samples_with_endless_hosts_ask_nothing_that_is_noted(
-    files: Files, tasks: dict[str, Task]
-) -> None:
+def test_all_places_and_samples_with_endless_hosts_ask_nothing_that_is_noted(files, tasks):
     keys, task = files.keys(), tasks[PLACES]
     assert keys.apart(task) is None
     endless = next(one.entry.name for one in tasks.values() if getattr(one.entry, "live", ()))
@@ -212,9 +208,7 @@ def test_a_changed_action_that_does_not(runs: Runs, monkeypatch: pytest.MonkeyPa
     assert runs.explored == 2
 
 
-def test_examples_that_would_be_the_same_are_not_run_again(
-    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_examples_that_would_be_the_same_are_not_run_again(tasks, tmp_path, monkeypatch):
     few = tasks[DRIVER].entry.model_copy(update={"examples": 2})
     runs = Runs(replace(tasks[DRIVER], entry=few), tmp_path, monkeypatch)
     first = runs()
@@ -225,9 +219,7 @@ def test_examples_that_would_be_the_same_are_not_run_again(
     assert runs.explored == 2
 
 
-def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
-    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(tasks, tmp_path, monkeypatch):
     task = tasks[COORDINATOR]
     few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "tests": (), "sample": 8})
     reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")
@@ -254,9 +246,7 @@ def test_trials_of_wrong_code_are_taken_over_while_the_replies_are_the_same(
     assert len(begun) == 2
 
 
-def test_trials_that_end_without_a_word_leave_nothing_to_take_over(
-    tasks: dict[str, Task], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_trials_that_end_without_a_word_leave_nothing_to_take_over(tasks, tmp_path, monkeypatch):
     task = tasks[COORDINATOR]
     few = task.entry.model_copy(update={"hosts": ("tiny-merged",), "tests": (), "sample": 1})
     reuse = Reuse(folder=tmp_path, code="code", files=frozenset(), begun=float("inf"), read=True, run="one")

@@ -141,9 +141,7 @@ NAMES = ('f"{__package__}.x"', "'.'.join(parts)", "name + '.x'", "get_name()")
 
 
 @pytest.mark.parametrize("text", ["import pkgutil\n", *map(BY_NAME.format, NAMES)])
-def test_code_that_cannot_be_followed_counts_as_the_whole_package(
-    text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_code_that_cannot_be_followed_counts_as_the_whole_package(text, tmp_path, monkeypatch):
     lab = Lab(tmp_path, monkeypatch)
     lab.write("running", text)
     lab.run()
@@ -382,9 +380,7 @@ def test_the_strength_of_claims_hangs_on_wrong_protocols(lab: Lab) -> None:
     assert {one["name"] for one in entries} == {"strong", "small", "large", "hasty", "stuck"}
 
 
-def test_the_sources_of_a_stopped_run_are_those_of_the_next(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sources_of_a_stopped_run_are_those_of_the_next(tmp_path, monkeypatch):
     """Texts, names and manifests, and the seed."""
     code, table = tmp_path / "code.py", tmp_path / "manifest.toml"
     code.write_text("X = 1")

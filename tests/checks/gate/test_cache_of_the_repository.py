@@ -2,7 +2,6 @@
 
 import re
 from collections import defaultdict
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -84,9 +83,7 @@ def test_lazily_imported_engines_are_followed(sources: Sources) -> None:
         assert found[module].is_relative_to(ROOT)
 
 
-def test_a_new_build_folder_does_not_begin_with_reading_the_package(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_build_folder_does_not_begin_with_reading_the_package(tmp_path, monkeypatch):
     monkeypatch.setattr("sys.dont_write_bytecode", False)
     asked: list[str] = []
 
@@ -106,9 +103,7 @@ def test_a_new_build_folder_does_not_begin_with_reading_the_package(
     assert len(asked) == 4
 
 
-def test_what_a_file_mentions_is_read_again_when_the_reader_changes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_file_mentions_is_read_again_when_the_reader_changes(tmp_path, monkeypatch):
     reader = tmp_path / "reader.py"
     reader.write_text("one", encoding="utf-8")
     monkeypatch.setattr(closure, "_READER", reader)

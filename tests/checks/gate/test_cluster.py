@@ -32,9 +32,7 @@ def judgements(build: Path) -> list[dict[str, Any]]:
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("cluster")
-def test_a_cluster_judges_as_one_machine_does_though_an_executor_is_killed(
-    standalone, tmp_path: Path
-) -> None:
+def test_a_cluster_judges_as_one_machine_does_though_an_executor_is_killed(standalone, tmp_path):
     master, workers = standalone
     (tmp_path / "spark-defaults.conf").write_text(
         "spark.executor.memory 512m\n"  # what its workers have

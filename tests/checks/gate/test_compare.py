@@ -52,9 +52,7 @@ def test_the_same_run_is_the_same(run: Path, capsys: pytest.CaptureFixture[str])
         (lambda found: found[0]["counts"].update(made_up=7), "made_up none -> 7"),
     ],
 )
-def test_each_difference_is_said(
-    run: Path, capsys: pytest.CaptureFixture[str], change: Change, words: str
-) -> None:
+def test_each_difference_is_said(run, capsys, change, words):
     assert app.run(["compare", str(run), str(changed(run, change))]) == ExitCode.VACUOUS_OR_UNPINNED
     assert words in capsys.readouterr().out
 

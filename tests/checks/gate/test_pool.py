@@ -13,7 +13,6 @@ import pytest
 from tests.checks.gate import planted
 from tests.checks.gate.toy import data, manifest
 from tests.processes import ends, lives
-from tidemark.checks.cli import app
 from tidemark.checks.gate.resume import earlier_results
 from tidemark.checks.gate.run import run
 from tidemark.checks.gate.schedule import (
@@ -292,11 +291,3 @@ class TestEstimates:
         small, large = plan([manifest(**content)], tier=Tier.FULL, judge="explore")
         assert needs_of(large, {}).memory > needs_of(small, {}).memory + 2**30
         assert needs_of(large, {}).seconds > 60
-
-
-@pytest.mark.parametrize("jobs", ["0", "-1", "many"])
-def test_a_number_of_processes_that_is_none(jobs, capsys):
-    assert app.run(["verify", "--jobs", jobs]) == ExitCode.BAD_INPUT
-    said = capsys.readouterr().err
-    assert "--jobs" in said
-    assert "remedy: see  tidemark verify --help" in said

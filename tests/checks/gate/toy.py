@@ -1,5 +1,6 @@
 """The manifest of a tiny protocol and fake judges, for tests of the gate."""
 
+import tomllib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -25,52 +26,48 @@ FORWARD = "lights.count_grows"
 REACHED = "lights.second_turn"
 
 
+TEXT = f"""
+name = "lights"
+protocol = "{REFERENCE}"
+properties = {{ invariant = ["{SAFE}"], transition_invariant = ["{FORWARD}"], reachable = ["{REACHED}"] }}
+
+[[instance]]
+name = "two-lamps"
+protocol = "{REFERENCE}"
+engines = ["explore"]
+bounds = {{ Lamp = 2, Turn = 3 }}
+expect = {{ every = "holds" }}
+counts = {{ distinct = 10 }}
+
+[[instance]]
+name = "careless"
+protocol = "{REFERENCE}"
+tier = "full"
+engines = ["explore"]
+bounds = {{ Lamp = 2, Turn = 3 }}
+constants = {{ CAREFUL = false }}
+expect = {{ every = "holds", refuted = ["{SAFE}"] }}
+counts = {{ distinct = 16 }}
+
+[[proof]]
+name = "any-size"
+protocol = "{REFERENCE}"
+expect = {{ every = "proved" }}
+skip = {{}}
+counts = {{ obligations = 6 }}
+
+[[mutant]]
+name = "careless-mutant"
+ref = "tests.protocols.lights:Darker"
+instance = "two-lamps"
+source = "a lamp forgotten"
+killer = "{SAFE}"
+"""
+
+
 def data(**changes: Any) -> dict[str, Any]:
     """A complete manifest as TOML gives it; the caller may break it."""
-    content: dict[str, Any] = {
-        "name": "lights",
-        "protocol": REFERENCE,
-        "properties": {"invariant": [SAFE], "transition_invariant": [FORWARD], "reachable": [REACHED]},
-        "instance": [
-            {
-                "name": "two-lamps",
-                "protocol": REFERENCE,
-                "engines": ["explore"],
-                "bounds": {"Lamp": 2, "Turn": 3},
-                "expect": {"every": "holds"},
-                "counts": {"distinct": 10},
-            },
-            {
-                "name": "careless",
-                "protocol": REFERENCE,
-                "tier": "full",
-                "engines": ["explore"],
-                "bounds": {"Lamp": 2, "Turn": 3},
-                "constants": {"CAREFUL": False},
-                "expect": {"every": "holds", "refuted": [SAFE]},
-                "counts": {"distinct": 16},
-            },
-        ],
-        "proof": [
-            {
-                "name": "any-size",
-                "protocol": REFERENCE,
-                "expect": {"every": "proved"},
-                "skip": {},
-                "counts": {"obligations": 6},
-            }
-        ],
-        "mutant": [
-            {
-                "name": "careless-mutant",
-                "ref": "tests.protocols.lights:Darker",
-                "instance": "two-lamps",
-                "source": "a lamp forgotten",
-                "killer": SAFE,
-            }
-        ],
-    }
-    return content | changes
+    return tomllib.loads(TEXT) | changes
 
 
 def manifest(**changes: Any) -> Manifest:

@@ -19,8 +19,6 @@ from tidemark.impl.values.messages import (
     DeleteMessage,
     InsertMessage,
     Tick,
-    decode,
-    encode,
     encode_text,
 )
 
@@ -67,16 +65,6 @@ async def running(tmp_path, **options):
         await supervisor.stop()
 
 
-@pytest.mark.parametrize("message", MESSAGES, ids=lambda message: type(message).__name__)
-def test_a_message_survives_its_form(message):
-    assert decode(encode(message)) == message
-
-
-def test_what_is_no_message_is_refused():
-    with pytest.raises(CorruptDataError, match="'row'"):
-        decode(["row", 1])
-
-
 async def test_entries_come_back_in_order_and_after_a_restart(tmp_path):
     async with running(tmp_path) as broker:
         log = broker.log(CHANNEL)
@@ -90,31 +78,6 @@ async def test_entries_come_back_in_order_and_after_a_restart(tmp_path):
         assert [entry.place for entry in await broker.read(CHANNEL, 4)] == [4, 5, 6]
         found = await read_entries(tmp_path, CHANNEL)
         assert [(entry.place, entry.source) for entry in found] == [(n, 3) for n in range(1, 7)]
-
-
-async def test_the_last_tick_is_the_greatest(tmp_path):
-    async with running(tmp_path) as broker:
-        for ts in (6, 4):
-            await broker.log(CHANNEL).append(3, Tick(ts))
-        assert broker.log(CHANNEL).last_tick == 6
-
-
-async def test_of_refused_appends_nothing_is_written(tmp_path):
-    files = SlowFiles()
-    async with running(tmp_path, files=files) as broker:
-        log = broker.log(CHANNEL)
-        files.may.clear()
-        written = asyncio.create_task(log.append(1, Tick(1)))
-        await files.forcing.wait()
-        late = asyncio.create_task(log.append(7, Tick(2)))
-        fencing = asyncio.create_task(log.fence(7))
-        await settle()
-        files.may.set()
-        await asyncio.gather(written, fencing)
-        with pytest.raises(RpcError, match="refuses source 7"):
-            await late
-        await settle()
-        assert len(log_file(tmp_path, CHANNEL).read_bytes().splitlines()) == 1
 
 
 async def test_a_reader_waits_until_there_is_something(tmp_path):

@@ -1,7 +1,6 @@
 """The stores of the sessions keep one contract: in memory, in SQLite, in a real and in a simulated etcd."""
 
 import asyncio
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -24,13 +23,6 @@ SHORT = 1.0
 """The least lease that etcd grants with the time-outs of the test's server."""
 LONG = 60.0
 Sessions = SqliteSessions | EtcdSessions
-
-
-@pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EtcdServer]:
-    """One server for all tests; each has keys of its own."""
-    with EtcdServer(tmp_path_factory.mktemp("etcd")) as server:
-        yield server
 
 
 class Logs:
@@ -115,7 +107,7 @@ class Shop:
 
 @pytest.fixture(params=KINDS)
 def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
-    server = request.getfixturevalue("server") if request.param == "etcd" else None
+    server = request.getfixturevalue("etcd") if request.param == "etcd" else None
     return Shop(request.param, tmp_path, server)
 
 

@@ -7,20 +7,11 @@ from pathlib import Path
 import pytest
 
 from tests.impl.parts import HandClock, settle
+from tests.impl.storage.parts import Steady
 from tidemark.impl.broker.memory_database import MemoryDatabase
 from tidemark.impl.broker.sessions import SqliteSessions
 from tidemark.impl.errors import RpcError, SessionEndedError, WatchCompactedError
 from tidemark.impl.rootcoord.ports import SessionEvent
-
-
-class Hand:
-    """A steady clock that is moved by hand."""
-
-    def __init__(self):
-        self.now = 100.0
-
-    def monotonic(self):
-        return self.now
 
 
 class Fenced:
@@ -57,7 +48,7 @@ class File:
     """A file, its clocks and its logs. ``store``: of a process that has it."""
 
     def __init__(self):
-        self.database, self.steady, self.logs, self.clock = Late(), Hand(), Fenced(), HandClock()
+        self.database, self.steady, self.logs, self.clock = Late(), Steady(), Fenced(), HandClock()
         self.store = self.open()
 
     def open(self):
@@ -88,7 +79,7 @@ async def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
     await store.renew(1)
     await file.look()
     assert await file.held() == (
-        [(1, 2.0, 103.5, "alive"), (2, 4.0, 104.0, "alive")],
+        [(1, 2.0, 1003.5, "alive"), (2, 4.0, 1004.0, "alive")],
         [(1, 1, 1), (2, 2, 1)],
     )
     steady.now += 2.0
@@ -104,7 +95,7 @@ async def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
     with pytest.raises(SessionEndedError, match="session 2 "):
         await store.renew(2)
     assert await file.held() == (
-        [(1, 2.0, 103.5, "fenced"), (2, 4.0, 104.0, "ended")],
+        [(1, 2.0, 1003.5, "fenced"), (2, 4.0, 1004.0, "ended")],
         [(2, 2, 1), (3, 1, 0), (4, 2, 0)],
     )
     await file.look()

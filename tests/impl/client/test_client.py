@@ -78,11 +78,11 @@ OPERATIONS = [
     ),
     (
         "read",
-        lambda c: c.search("c", near=4, limit=2, at_least=21),
-        BOUNDED | {"ts": 21, "nearest": [4, 2]},
+        lambda c: c.search("c", near=4, limit=2, level=ConsistencyLevel.CUSTOMIZED, at_least=21),
+        {"level": "customized", "ts": 21, "keys": None, "nearest": [4, 2]},
         FOUND,
         RESULT,
-        {"op": "search", "level": "Bounded", "keys": []},
+        {"op": "search", "level": "Customized", "guarantee": 21, "keys": []},
     ),
     (
         "read",

@@ -2,12 +2,11 @@
 
 import asyncio
 import itertools
-from typing import Any, cast
 
 import pytest
 
 from tidemark.impl.client.schemas import MISMATCH, SchemaCache
-from tidemark.impl.system.connection import ConnectionLostError, RequestRefusedError
+from tidemark.impl.system.connection import RequestRefusedError
 
 
 @pytest.mark.parametrize(
@@ -45,25 +44,6 @@ async def test_a_request_is_made_again_while_newer_versions_are_refused(known, d
         assert await cache.retried("c", request) == "done"
     assert (made, next(answers, None)) == (sent, None)
     assert cache.versions == {"other": 3, "c": sent[-1]}
-
-
-@pytest.mark.parametrize(
-    "failure",
-    [RequestRefusedError("RpcTimeoutError", "late"), ConnectionLostError("gone"), RuntimeError("broken")],
-)
-async def test_another_failure_is_raised_at_once(failure):
-    made = []
-
-    async def request(version):
-        made.append(version)
-        raise failure
-
-    cache = SchemaCache(cast("Any", None))
-    cache.versions["c"] = 1
-    with pytest.raises(type(failure)) as raised:
-        await cache.retried("c", request)
-    assert raised.value is failure
-    assert (made, cache.versions) == ([1], {"c": 1})
 
 
 @pytest.mark.every_order

@@ -12,7 +12,6 @@ from tests.impl.cluster.parts import QUICK, client, running, until
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.example import EXPECTED
 from tidemark.impl.cluster.example import play as play_example
-from tidemark.impl.cluster.server import LocalConnection
 from tidemark.impl.errors import ClusterLockedError, RpcError
 from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.timestamp import split
@@ -20,14 +19,13 @@ from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.impl.values.messages import Tick
 
 
-async def test_the_opening_example_at_every_level(tmp_path):
-    async with running(tmp_path) as cluster:
-        for level in ConsistencyLevel:
-            story = await play_example(client(cluster, 0), client(cluster, 1), level, config=QUICK, shards=2)
-            assert story.wrong == []
-            assert story.promises.judged == 4
-            if level in (ConsistencyLevel.STRONG, ConsistencyLevel.CUSTOMIZED):
-                assert tuple(story.found) == EXPECTED
+async def test_the_opening_example_at_every_level(cluster):
+    for level in ConsistencyLevel:
+        story = await play_example(client(cluster, 0), client(cluster, 1), level, config=QUICK, shards=2)
+        assert story.wrong == []
+        assert story.promises.judged == 4
+        if level in (ConsistencyLevel.STRONG, ConsistencyLevel.CUSTOMIZED):
+            assert tuple(story.found) == EXPECTED
 
 
 async def test_one_timestamp_from_the_oracle_to_the_row(tmp_path):
@@ -45,18 +43,6 @@ async def test_one_timestamp_from_the_oracle_to_the_row(tmp_path):
         assert segment.flushed
     assert [row.ts for row in await rows_in_logs(tmp_path, QUICK)] == [inserted]
     assert await wrong_rows(tmp_path, QUICK) == {}
-
-
-async def test_a_session_sees_its_own_writes_at_another_proxy(tmp_path):
-    async with running(tmp_path) as cluster:
-        user = client(cluster, 0)
-        await user.create("c", shards=2)
-        for key in range(6):
-            await user.insert("c", {key: "v"})
-            user.connection = LocalConnection(cluster.gateways[(key + 1) % 2])
-            found = await user.query("c", level=ConsistencyLevel.SESSION)
-            assert set(found.rows) == set(range(key + 1))
-            await user.delete("c", [100 + key])
 
 
 async def test_what_is_stored_and_what_is_served_go_on_together(tmp_path):
@@ -114,37 +100,35 @@ async def test_deletes_come_into_the_files_and_the_rows_are_gone(tmp_path):
     assert len(await rows_in_logs(tmp_path, QUICK)) == 16
 
 
-async def test_a_proxy_whose_session_ends_is_fenced_and_comes_back(tmp_path):
-    async with running(tmp_path) as cluster:
-        user = client(cluster, 0)
-        await user.create("c")
+async def test_a_proxy_whose_session_ends_is_fenced_and_comes_back(cluster):
+    user = client(cluster, 0)
+    await user.create("c")
+    await user.insert("c", {1: "a"})
+    host = cluster.hosts[0]
+    before = (await host.serving()).source
+    await cluster.foundation.sessions.end(before)
+    await until(lambda: host.proxy is not None and host.proxy.source != before)
+    await user.insert("c", {2: "b"})
+    assert set((await user.query("c", level=ConsistencyLevel.STRONG)).rows) == {1, 2}
+    for log in cluster.foundation.broker.logs.values():
+        with pytest.raises(RpcError, match="its session has ended"):
+            await log.append(before, Tick(1))
+
+
+async def test_errors_name_what_is_wrong(cluster, tmp_path):
+    user = client(cluster, 0)
+    with pytest.raises(RequestRefusedError, match="no collection 'c'; create it first"):
         await user.insert("c", {1: "a"})
-        host = cluster.hosts[0]
-        before = (await host.serving()).source
-        await cluster.foundation.sessions.end(before)
-        await until(lambda: host.proxy is not None and host.proxy.source != before)
-        await user.insert("c", {2: "b"})
-        assert set((await user.query("c", level=ConsistencyLevel.STRONG)).rows) == {1, 2}
-        for log in cluster.foundation.broker.logs.values():
-            with pytest.raises(RpcError, match="its session has ended"):
-                await log.append(before, Tick(1))
-
-
-async def test_errors_name_what_is_wrong(tmp_path):
-    async with running(tmp_path) as cluster:
-        user = client(cluster, 0)
-        with pytest.raises(RequestRefusedError, match="no collection 'c'; create it first"):
-            await user.insert("c", {1: "a"})
-        with pytest.raises(RequestRefusedError, match="9 shards; give 1 to 2"):
-            await user.create("c", shards=9)
+    with pytest.raises(RequestRefusedError, match="9 shards; give 1 to 2"):
+        await user.create("c", shards=9)
+    await user.create("c")
+    with pytest.raises(RequestRefusedError, match="already"):
         await user.create("c")
-        with pytest.raises(RequestRefusedError, match="already"):
-            await user.create("c")
-        with pytest.raises(RequestRefusedError, match="nothing to write"):
-            await user.delete("c", [])
-        second = Cluster(tmp_path)
-        with pytest.raises(ClusterLockedError, match="end it first"):
-            await second.start()
+    with pytest.raises(RequestRefusedError, match="nothing to write"):
+        await user.delete("c", [])
+    second = Cluster(tmp_path)
+    with pytest.raises(ClusterLockedError, match="end it first"):
+        await second.start()
 
 
 async def test_each_node_reads_a_physical_channel_once_and_a_slow_shard_holds_up_no_other(tmp_path):

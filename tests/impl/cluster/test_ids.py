@@ -1,8 +1,6 @@
-"""Ids in the embedded cluster: of tasks and of rows, over several proxies and restarts."""
+"""Keys that the embedded cluster makes: over several proxies and restarts."""
 
 from tests.impl.cluster.parts import client, running
-from tidemark.impl.proxy.queues import QueueKind
-from tidemark.impl.proxy.values import CallTask
 from tidemark.impl.values.consistency import ConsistencyLevel
 
 
@@ -19,19 +17,3 @@ async def test_keys_that_are_made_are_unique_over_proxies_and_restarts(tmp_path)
             reply = await cluster.gateways[0].read("c", ConsistencyLevel.STRONG)
             assert sorted(key for key, _ in reply.rows) == sorted(keys)
     assert len(set(keys)) == len(keys) == 12
-
-
-async def test_each_task_has_an_id_of_its_own(tmp_path):
-    async def answer(ts):
-        return ts
-
-    async with running(tmp_path) as cluster:
-        ids = []
-        for host in cluster.hosts[:2]:
-            proxy = await host.serving()
-            for _ in range(3):
-                task = CallTask(("nothing",), call=answer)
-                await proxy.submit(task, QueueKind.QUERY)
-                ids.append(task.id)
-        assert len(set(ids)) == len(ids) == 6
-        assert 0 not in ids

@@ -107,15 +107,6 @@ def test_what_is_named_or_may_be_named_stays(tmp_path, story):
     asyncio.run(story(Room(tmp_path)))
 
 
-def test_a_folder_that_leaves_the_directory_is_refused(tmp_path):
-    folder = ParquetFolder(ParquetStore(tmp_path))
-    with pytest.raises(ValueError, match="without"):
-        asyncio.run(folder.paths("../other"))
-    with pytest.raises(ValueError, match="without"):
-        asyncio.run(folder.delete("../other/x"))
-    assert asyncio.run(folder.paths("absent")) == ()
-
-
 OLD, PRESENT = "segment-1/term-000002-position-1", "segment-1/term-000003-position-2"
 RECORDED = "living/segment-1/term-000001-position-1"
 OF_A_DROPPED_SEGMENT = "living/segment-3/term-000001-position-1"

@@ -1,7 +1,7 @@
 """The compactor of level zero over real metadata and binlogs: what it applies, drops and writes anew."""
 
 import asyncio
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 
 import pytest
@@ -67,69 +67,59 @@ class Bench:
         ]
 
 
-def play(tmp_path, scenario, **given):
-    async def run():
-        bench = await Bench(tmp_path).open()
-        try:
-            await bench.fill(**given)
-            await scenario(bench)
-        finally:
-            await bench.meta.close()
-
-    asyncio.run(run())
+@asynccontextmanager
+async def filled(root, **given):
+    bench = await Bench(root).open()
+    await bench.fill(**given)
+    yield bench
+    await bench.meta.close()
 
 
-def test_a_delete_removes_the_older_row_of_its_key_and_leaves_level_zero(tmp_path):
-    async def scenario(bench):
-        assert bench.coordinator.delete_checkpoint(CHANNEL) == 2
-        await bench.compactor.compact(CHANNEL)
-        assert await bench.rows(-1) == []
-        assert bench.coordinator.delete_checkpoint(CHANNEL) == 5
-        assert await bench.rows(1) == list(ROWS), "a rewriting removes rows, and nothing else does"
-        await bench.compactor.rewrite(CHANNEL)
-        assert await bench.rows(1) == [ROWS[1], ROWS[2]]
-        done = dict(bench.coordinator.segments)
-        await bench.compactor.compact(CHANNEL)
-        await bench.compactor.rewrite(CHANNEL)
-        assert bench.coordinator.segments == done
-
-    play(tmp_path, scenario)
+@pytest.fixture
+def bench(tmp_path):
+    return filled(tmp_path)
 
 
-def test_what_was_done_is_known_to_the_next_coordinator(tmp_path):
-    async def scenario(bench):
-        await bench.compactor.compact(CHANNEL)
-        await bench.compactor.rewrite(CHANNEL)
-        known = dict(bench.coordinator.segments)
-        await bench.open()
-        assert bench.coordinator.segments == known
-        assert bench.coordinator.segments[1].compaction.start == 1
-        await bench.save(-1, (Row(9, -1, key=8),))
-        assert len(bench.coordinator.segments[-1].binlogs) == 1, "the dropped binlog does not come back"
+async def test_a_delete_removes_the_older_row_of_its_key_and_leaves_level_zero(bench):
+    assert bench.coordinator.delete_checkpoint(CHANNEL) == 2
+    await bench.compactor.compact(CHANNEL)
+    assert await bench.rows(-1) == []
+    assert bench.coordinator.delete_checkpoint(CHANNEL) == 5
+    assert await bench.rows(1) == list(ROWS), "a rewriting removes rows, and nothing else does"
+    await bench.compactor.rewrite(CHANNEL)
+    assert await bench.rows(1) == [ROWS[1], ROWS[2]]
+    done = dict(bench.coordinator.segments)
+    await bench.compactor.compact(CHANNEL)
+    await bench.compactor.rewrite(CHANNEL)
+    assert bench.coordinator.segments == done
 
-    play(tmp_path, scenario)
+
+async def test_what_was_done_is_known_to_the_next_coordinator(bench):
+    await bench.compactor.compact(CHANNEL)
+    await bench.compactor.rewrite(CHANNEL)
+    known = dict(bench.coordinator.segments)
+    await bench.open()
+    assert bench.coordinator.segments == known
+    assert bench.coordinator.segments[1].compaction.start == 1
+    await bench.save(-1, (Row(9, -1, key=8),))
+    assert len(bench.coordinator.segments[-1].binlogs) == 1, "the dropped binlog does not come back"
 
 
 @pytest.mark.parametrize(
     ("given", "why"),
     [({"checkpoint": 2}, "rows before the delete may be unknown"), ({"flushed": False}, "rows may follow")],
 )
-def test_a_level_zero_binlog_waits(tmp_path, given, why):
-    async def scenario(bench):
+async def test_a_level_zero_binlog_waits(tmp_path, given, why):
+    async with filled(tmp_path, **given) as bench:
         await bench.compactor.compact(CHANNEL)
         assert await bench.rows(-1) == [DELETE], why
 
-    play(tmp_path, scenario, **given)
 
-
-def test_a_record_that_has_changed_is_not_replaced(tmp_path):
-    async def scenario(bench):
-        before = bench.coordinator.segments[-1]
-        await bench.save(-1, (Row(6, -1, key=8),))
-        await bench.coordinator.replace_segment(before, before)
-        assert len(bench.coordinator.segments[-1].binlogs) == 2
-
-    play(tmp_path, scenario)
+async def test_a_record_that_has_changed_is_not_replaced(bench):
+    before = bench.coordinator.segments[-1]
+    await bench.save(-1, (Row(6, -1, key=8),))
+    await bench.coordinator.replace_segment(before, before)
+    assert len(bench.coordinator.segments[-1].binlogs) == 2
 
 
 OLD = (Row(1, 1, 10), Row(2, 1, 11), Row(6, 1, 10))

@@ -115,9 +115,7 @@ class World(Scene):
         assert {one.owner for one in request.positions} == {Owner("n", 6)}
         await self.ask("update", "".join(f" {one.channel}{one.position.ts}" for one in request.positions))
 
-    async def recover_channel(
-        self, channel: str, node_id: str, session: int, *, deadline: float
-    ) -> RecoveryAnswer:
+    async def recover_channel(self, channel, node_id, session, *, deadline):
         assert (node_id, session, deadline) == ("n", 2, 13)
         await self.ask("recover", f" {channel}")
         records = []
@@ -202,24 +200,10 @@ full, stale, and neither, and the boundary of each:
     c=1:10:1@1+2@1+3@2,2:20:11@1+12@2,3:40,4:41:41@3,5:80:50@3 => 0 recover c; 2 put c/segment-1/20; 2 save
     c6 1@20 1+2+11; 4 put c/segment-2/41; 4 save c6 2@41 3+12; c80-40 3x2, 1 growing, 2 growing, 3 growing;
     pending c0
-an interval for each channel: tick=4 c=1:10,5:60 d=2:20,6:120 => 0 recover c; 0 recover d; 4 update c10; 4
-    update d20; 8 update d120; c60-60, d120-120; pending nothing
 syncs of a segment follow each other, and fail in each way: c=1:10:1@1+2@1+3@1,2:20:11@1+12@1+13@1,3:30:21@2
     put=fail,ok save=drop,refused,drop,1.5:already,ok => 0 recover c; 1 put c/segment-1/10; 2 put
     c/segment-1/10; 2 save c6 1@10 1+2+3; 4 save c6 1@10 1+2+3; 7 save c6 1@10 1+2+3; 10 save c6 1@10 1+2+3;
     11.5 put c/segment-1/20; 11.5 save c6 1@20 11+12+13; c30-20 2x1, 1 growing, 2 growing; pending c0
-a store and a coordinator that are late: c=1:10:1@1+2@1+3@1+4@2+5@2+6@2 put=1.5:ok save=1.5:ok,ok => 0
-    recover c; 1 put c/segment-1/10; 1 put c/segment-2/10; 2.5 save c6 1@10 1+2+3; 2.5 save c6 2@10 4+5+6;
-    c10-10 1 growing, 2 growing; pending c0
-pauses grow up to a limit: c=1:10:1@1+2@1+3@1 put=fail,fail,fail,ok save=drop,ok => 0 recover c; 1 put
-    c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 7 put c/segment-1/10; 7 save c6 1@10 1+2+3;
-    10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
-the last try of a save is as good as the first: tries=3 c=1:10:1@1+2@1+3@1 put=fail,fail,ok
-    save=drop,refused,ok => 0 recover c; 1 put c/segment-1/10; 2 put c/segment-1/10; 4 put c/segment-1/10; 4
-    save c6 1@10 1+2+3; 7 save c6 1@10 1+2+3; 10 save c6 1@10 1+2+3; c10-10 1 growing; pending c0
-a save fails too often, and the node ends itself: tries=2 c=1:10:1@1+2@1+3@1,2:20:11@1+12@1+13@1
-    save=drop,refused => 0 recover c; 1 put c/segment-1/10; 1 save c6 1@10 1+2+3; 2 save c6 1@10 1+2+3; fails:
-    SaveFailedError; c20-0 1@10 uploaded, 1@20 queued, 1 growing; pending c0
 the store breaks: c=1:10:1@1+2@1+3@1 put=broken => 0 recover c; 1 put c/segment-1/10; fails: RuntimeError;
     c10-0 1@10 queued, 1 growing; pending c0
 the coordinator breaks at a save: c=1:10:1@1+2@1+3@1 save=broken => 0 recover c; 1 put c/segment-1/10; 1
@@ -228,8 +212,6 @@ what was recorded is left out, in each phase: seek=5 recover=drop,ok stored=1@8,
     c=2:10:6@1+8@1+9@1+9@2+10@3,3:20:12@3+13@1,6:30 seal=4:c:1+2+3+4:20 again=5:c => 0 recover c; 1 recover
     c; 4 seals: True; 5 recover c; 5 recover: ValueError; 6 put c/segment-1/30; 6 save c6 1@30 9+13 flushed;
     6 save c6 4@30 flushed; c30-30 1 flushed, 2 flushed, 3 dropped, 4 flushed; pending c0
-a late row ends the node: stored=2@9:flushed c=1:10:1@1+10@2 => 0 recover c; fails: LateRowError; c0-0 1x1,
-    2 flushed, 1 growing; pending nothing
 a seal is held up, and says no of the first: c=1:10:1@1+2@2,4:20 seal=2:c:1+2:15 held=3 stop=6 => 0 recover
     c; 5 seals: False; c20-0 1x1, 2x1, 1 growing, 2 sealed; pending c0
 seals twice, too early, and of no channel: c=1:10:1@1+2@2,4:20:11@2,5:30
@@ -239,40 +221,19 @@ seals twice, too early, and of no channel: c=1:10:1@1+2@2,4:20:11@2,5:30
 a row for a segment that is being flushed: c=1:10:1@1+2@2,4:20:11@2,5:30:21@1 seal=2:c:1:10 save=1.5:ok => 0
     recover c; 2 seals: True; 4 put c/segment-1/20; 4 save c6 1@20 1 flushed; fails: LateRowError; c20-0
     2x2, 1 flushed, 2 growing; pending c0
-a smaller flush is covered by a greater one: tick=4 interval=0 c=1:10:1@1,3:20:20@2,5:30,6:31
-    flush=2:c:20,2.5:c:15 => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
-    save c6 2@20 20; 4 update c0; 8 update c31; c31-31 1 growing, 2 growing; pending nothing
 an urgent report fails, and the next one is late: c=1:10:1@1,3:20:11@2,5:30,6:40 flush=2:c:20
     update=1.5:drop,1.5:ok => 0 recover c; 3 put c/segment-1/20; 3 save c6 1@20 1; 3 put c/segment-2/20; 3
     save c6 2@20 11; 5 update c30; 6.5 update c40; c40-40 1 growing, 2 growing; pending nothing
 the log asks for a flush, of the message's own pack too: c=1:10:1@1,3:20:11@1+12@2:flush,5:30 => 0 recover c;
     3 put c/segment-1/20; 3 save c6 1@20 1+11; 3 put c/segment-2/20; 3 save c6 2@20 12; 5 update c30; c30-30
     1 growing, 2 growing; pending nothing
-the checkpoint equals a flush of the log, which stays without a further tick: c=1:10,3:20::flush => 0 recover
-    c; 3 update c20; c20-20 of 20; pending nothing
-a further tick resets it: c=1:10,3:20::flush,5:30 => 0 recover c; 3 update c20; 5 update c30; c30-30;
-    pending nothing
-the log asks for less than a call did: c=1:10,3:20:11@1:flush flush=2:c:25 => 0 recover c; c20-10 of 25 1x1, 1
-    growing; pending c10
-a flush of nothing, at the checkpoint, and past it: c=1:10,3:20,5:30 flush=2:c:20 => 0 recover c; 3 update
-    c20; 5 update c30; c30-30; pending nothing
 two flushes, one below what is read: c=1:10,3:20:11@1,5:30 flush=2:c:10,4:c:25 => 0 recover c; 3 update c10;
     5 put c/segment-1/30; 5 save c6 1@30 11; c30-30 of 25 1 growing; pending nothing
 a flush between two ticks: c=1:10,3:20:11@1,5:30 flush=2:c:25 => 0 recover c; 5 put c/segment-1/30; 5 save
     c6 1@30 11; c30-30 of 25 1 growing; pending c10
-a segment that is sealed before its task has ended: c=1:10:1@1+2@1+3@1,2:20,3:30 seal=0.5:c:1:0 save=1.5:ok
-    => 0 recover c; 0.5 seals: True; 1 put c/segment-1/10; 1 save c6 1@10 1+2+3; 2.5 save c6 1@20 flushed;
-    c30-30 1 flushed; pending c0
-an urgent report joins what waits: c=1:10,3:20:11@1 flush=2:c:5 => 0 recover c; 3 update c10; c20-10 1x1, 1
-    growing; pending nothing
-an urgent report while a round is under way: tick=1.5 interval=20 c=1:10,3:15,4:40 flush=2:c:12
-    update=1.5:ok,ok stop=5.5 => 0 recover c; 1.5 update c10; 3 update c15; 4.5 update c40; c40-40; pending
-    nothing
 urgent reports of two channels, one after another: batch=2 c=1:10,3:20 d=1.2:10,5:20 flush=2:c:20,4:d:20
     update=drop,ok => 0 recover c; 0 recover d; 3 update c20; 5 update d20; c20-20 of 20, d20-20 of 20;
     pending c20
-the signal takes urgent reports alone: batch=2 interval=20 c=1:10,2:30 d=1.2:10,5:20 flush=4:d:20 => 0
-    recover c; 0 recover d; 5 update d20; c30-30, d20-20 of 20; pending c30
 reports at each interval, one that fails, and a close: interval=10 tick=2.5 c=1:10,2:19,3:20,6:25::close
     update=drop,ok => 0 recover c; 2.5 update c10; 5 update c20; 7.5 update c25; c25-25; pending nothing
 a close starts no sync: c=1:10:1@1+2@1+3@1:close => 0 recover c; c10-0 1x3, 1 growing; pending c0
@@ -280,9 +241,6 @@ batches in turn, so many at a time: tick=4 interval=0 batch=2 parallel=2 c=1:10,
     e=1.25:10,5.25:20 f=1.375:10,5.375:20 g=1.5:10,5.5:20 update=ok,drop,1.5:ok,ok => 0 recover c; 0 recover
     d; 0 recover e; 0 recover f; 0 recover g; 4 update c10 d10; 4 update e10 f10; 4 update g10; 9.5 update
     c20 d20; 9.5 update e20 f20; 9.5 update g20; c20-20, d20-20, e20-20, f20-20, g20-20; pending nothing
-a batch is late, and the next one fails: tick=4 interval=0 batch=2 c=1:10,4.5:20 d=1.125:10,4.625:20
-    e=1.25:10,4.75:20 update=1.5:ok,drop,ok => 0 recover c; 0 recover d; 0 recover e; 4 update c10 d10; 5.5
-    update e10; 9.5 update c20 d20; 9.5 update e20; c20-20, d20-20, e20-20; pending nothing
 the coordinator breaks at a report: tick=4 interval=0 c=1:10 update=broken => 0 recover c; 4 update c10;
     fails: RuntimeError; c10-10; pending c10; c10 in flight
 memory is taken from the channel that holds most, its oldest segment: full=40 watermark=5 check=2
@@ -305,21 +263,10 @@ the coordinator breaks at a recovery: recover=broken c=1:10 => 0 recover c; 0 re
     nothing; pending nothing
 the coordinator breaks at a drop: c=1:10::drop drop=broken => 0 recover c; 1 drop c; fails: RuntimeError;
     c10-10; pending nothing
-a flush of a channel that was dropped: c=1:10::drop flush=2:c:5 => 0 recover c; 1 drop c; 2 flush:
-    UnknownChannelError; nothing; pending nothing
-a node stops before it tries again: c=1:10:1@1+2@1+3@1 save=drop stop=2.5 => 0 recover c; 1 put
-    c/segment-1/10; 1 save c6 1@10 1+2+3; 2 save c6 1@10 1+2+3; c10-0 1@10 uploaded, 1 growing; pending c0
-starts are told as long as the coordinator asks: tells=1 c=1:10:1@1+2@2+3@1+4@1,2:20:11@2+12@2 => 0 recover
-    c; 1 put c/segment-1/10; 1 save c6 1@10 1+3+4 1 from 0 2 from 0; 2 put c/segment-2/20; 2 save c6 2@20
-    2+11+12 1 from 0 2 from 0; c20-20 1 growing, 2 growing; pending c0
-a smaller flush comes after a greater one: c=1:10,3:20 flush=2:c:40,2.5:c:15 => 0 recover c; c20-20 of 40;
-    pending c10
 an urgent report is merged with a later one, and sent after the round: tick=1.5 interval=20 c=1:10,2:15,3:40
     flush=1.75:c:12 update=3.5:ok,ok => 0 recover c; 1.5 update c10; 5 update c40; c40-40; pending nothing
 a save that is refused is sent again after a pause: c=1:10:1@1+2@1+3@1 save=refused stop=1.5 => 0 recover c;
     1 put c/segment-1/10; 1 save c6 1@10 1+2+3; c10-0 1@10 uploaded, 1 growing; pending c0
-a sync in flight holds the checkpoint back: c=1:10:1@1+2@1+3@1,2:20:11@2 put=20:ok => 0 recover c; 1 put
-    c/segment-1/10; c20-0 2x1, 1@10 queued, 1 growing, 2 growing; pending c0
 """
 
 

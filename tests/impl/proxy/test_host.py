@@ -3,7 +3,6 @@
 import asyncio
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from unittest.mock import AsyncMock
 
 import pytest
 
@@ -149,14 +148,6 @@ async def test_a_failure_stops_the_proxy_and_ends_the_host(part):
             await world.running
         await world.clock.advance(LEASE)
         assert world.take() == []
-
-
-async def test_a_failed_registration_ends_the_host():
-    async with at_work(SessionEndedError("late")) as world:
-        world.register = AsyncMock(side_effect=RuntimeError("a defect"))
-        await world.clock.advance(3)
-        with pytest.raises(RuntimeError, match="a defect"):
-            await world.running
 
 
 async def test_a_proxy_is_stopped_though_the_host_is_cancelled_while_a_renewal_is_given_up():

@@ -46,25 +46,6 @@ def _ids(runs: tuple[Batch, ...]) -> list[int]:
     return list(chain.from_iterable(range(run.first, run.last + 1) for run in runs))
 
 
-async def test_callers_share_batches_in_the_order_in_which_they_come():
-    source = Source()
-    source.may_answer.set()
-    cache = _cache(source, Supervisor())
-    taken = [_ids(runs) for runs in await asyncio.gather(*(cache.take(3) for _ in range(3)))]
-    assert taken == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
-    assert source.asked == [4, 4, 4]
-    assert cache.left == Batch(10, 12)
-
-
-async def test_a_request_for_more_than_a_batch_has_several_runs():
-    source = Source()
-    source.may_answer.set()
-    cache = _cache(source, Supervisor())
-    runs = await cache.take(25)
-    assert runs == (Batch(1, 10), Batch(11, 20), Batch(21, 25))
-    assert source.asked == [25, 15, 5]
-
-
 async def test_a_caller_that_leaves_loses_no_batch():
     source = Source()
     cache = _cache(source, Supervisor())

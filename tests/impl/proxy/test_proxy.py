@@ -207,16 +207,13 @@ async def test_each_task_has_an_id_of_its_own():
         assert (ids.asked, world.proxy.queues.pending) == ([(3, 17), (3, 17)], {})
 
 
-@pytest.mark.parametrize("asked", [False, True])
-async def test_a_caller_that_waits_for_an_id_hears_that_the_proxy_has_ended(asked):
-    """Also if the question has not begun."""
+async def test_a_caller_that_waits_for_an_id_hears_that_the_proxy_has_ended():
     ids = Ids()
     async with at_work(ids=ids) as world:
         await world.serves()
         write = world.write()
-        for _ in range(50 if asked else 1):
-            await asyncio.sleep(0)
-        assert (world.proxy.ids.asking, bool(ids.asked)) == (True, asked)
+        await settle()
+        assert (world.proxy.ids.asking, bool(ids.asked)) == (True, True)
         await world.proxy.stop()
         assert await errors_of(write) == [RpcError]
 

@@ -16,15 +16,6 @@ def _ticker(oracle, *, interval=2):
     return queue, ticker
 
 
-async def test_a_channel_with_tasks_stays_below_the_least_one():
-    queue, ticker = _ticker(Oracle())
-    for channels in (("a",), ("a", "b")):
-        await queue.enqueue(DmlTask(channels))
-    await ticker.tick()
-    report = ticker.report(1)
-    assert (report.value("a"), report.value("b"), report.value("c")) == (0, 1, 3)
-
-
 async def test_the_gate_moves_a_value_once_for_a_batch():
     queue, ticker = _ticker(Oracle())
     tasks = [DmlTask(("a",)) for _ in range(3)]

@@ -201,12 +201,6 @@ def test_a_search_brings_the_nearest_rows_of_all_shards_each_key_once(serves, pl
     run(read())
 
 
-def test_a_search_for_no_row_is_refused():
-    for limit in (0, -1):
-        with pytest.raises(ValueError, match=str(limit)):
-            Nearest(5, limit)
-
-
 def test_a_request_has_an_id_of_the_proxy_that_serves():
     async def ask(taken):
         async def take(count):

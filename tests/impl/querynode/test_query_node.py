@@ -56,22 +56,6 @@ def seen(answer):
     return [(row.ts, row.key) for row in answer.rows]
 
 
-async def test_a_read_waits_for_its_guarantee_and_shows_one_moment():
-    log = ListLog(insert(1, 10), tick(2))
-    node = await node_of(log)
-    assert seen(await node.query(CHANNEL, guarantee=2)) == [(1, 10)]
-    waiting = asyncio.ensure_future(node.query(CHANNEL, guarantee=4))
-    log.append(insert(3, 11))
-    await settle()
-    assert not waiting.done()  # the row is applied only at a tick
-    log.append(delete(4, 10), insert(5, 12), tick(4))
-    answer = await waiting
-    assert (seen(answer), answer.moment) == ([(3, 11)], 4)
-    assert seen(await node.query(CHANNEL, guarantee=2, mvcc=2)) == [(1, 10)]
-    assert seen(await node.query(CHANNEL, guarantee=0, keys=(10, 99))) == []
-    await node.stop()
-
-
 async def test_a_waiting_read_ends_by_release_by_cancellation_by_deadline_and_by_standstill():
     config = QueryNodeConfig(stall_seconds=0.02)
     node = await node_of(ListLog(tick(2)), config=config)

@@ -107,15 +107,6 @@ def world():
     return World()
 
 
-async def test_a_creation_takes_its_timestamp_when_the_proxies_know_of_it(world):
-    catalog = await world.catalog()
-    made = await catalog.create("c", shards=1)
-    assert world.story == ["save", "tell 1", "oracle", "log p_7", "save"]
-    assert made.created == made.changed == 11
-    assert world.logged == [("p_7", 11, "create")]
-    assert world.stored["c"] == made
-
-
 async def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs(world):
     """Earlier it would write before the creation, or say that there is no collection after it."""
 
@@ -154,13 +145,6 @@ async def test_a_change_that_an_edge_refuses_is_carried_to_its_end(world, call, 
     assert world.stored["c"] == catalog.meta.describe("c") == record
     assert {(channel, record.changed, call) for channel in record.channels} <= set(world.logged)
     assert max(ts for _, ts, _ in world.logged) == record.changed
-
-
-async def test_a_call_that_makes_no_sense_does_nothing(world):
-    catalog = await world.catalog()
-    with pytest.raises(CollectionError, match="no collection 'c'"):
-        await catalog.alter("c", schema="new")
-    assert world.story == []
 
 
 async def test_a_creation_that_was_stored_is_finished_by_the_next_coordinator(world):
@@ -321,23 +305,6 @@ async def test_the_next_call_finishes_a_change_whose_caller_has_left(world, foll
     assert world.saved == finished + [(name, 5, False), (name, 5, True)] * right
 
 
-async def test_an_append_that_fails_does_not_leave_another_one_behind(world):
-    """While one is under way nobody may take the timestamp for finished."""
-
-    catalog = await world.catalog()
-    world.fails["log p_7"] = 1
-    world.holds.clear()
-    creating = asyncio.create_task(catalog.create("c", shards=2))
-    await world.asked.wait()
-    first = world.given
-    held, world.holds = world.holds, asyncio.Event()
-    world.holds.set()
-    held.set()
-    await creating
-    assert [ts for channel, ts, _ in world.logged if channel == "q_7"] == [first, first + 1]
-    assert catalog._scheduler.heap == []
-
-
 @pytest.mark.parametrize(
     "refused", [("alter", "b"), ("drop", "b"), ("alter_alias", "also", "a"), ("drop_alias", "also")]
 )
@@ -430,14 +397,6 @@ async def versions_after(*calls):
     saves.released.set()
     await asyncio.gather(*tasks)
     return meta.describe("c"), [record.version for record in saves.saved]
-
-
-async def test_changes_go_one_by_one():
-    record, versions = await versions_after(
-        lambda meta: meta.alter("c", "s"), lambda meta: meta.apply("c", lambda old: replace(old, gone=True))
-    )
-    assert (record.schema, record.gone, record.version) == ("s", True, 2)
-    assert versions == [1, 2]
 
 
 async def test_a_timestamp_is_noted_of_the_version_that_is_stored():

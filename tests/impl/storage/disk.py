@@ -7,7 +7,6 @@ paths is done on the simulated file system, where nothing lasts that was not for
 import errno
 from collections.abc import Generator
 from pathlib import Path, PosixPath
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from tests.impl.storage.faults import FAIL, TEAR, Faults
@@ -140,9 +139,7 @@ class _Opened:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind, error, trace):
         """Close it."""
 
     def seek(self, offset: int) -> int:

@@ -92,9 +92,7 @@ async def test_one_leads_as_long_as_its_lease_and_saves_what_never_falls(window:
 
 
 @pytest.mark.parametrize("window", ["memory", "sqlite"], indirect=True)
-def test_a_waiting_server_asks_for_the_key_after_a_pause(
-    window: Window, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_waiting_server_asks_for_the_key_after_a_pause(window, monkeypatch):
     pauses: list[float] = []
 
     async def sleep(seconds: float) -> None:

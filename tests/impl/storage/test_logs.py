@@ -89,20 +89,6 @@ def test_appends_of_one_writer_follow_each_other() -> None:
         play(scenario(Disk(faults)))
 
 
-def test_an_append_that_is_cancelled_is_there_or_not() -> None:
-    async def scenario(steps: int) -> bool:
-        disk = Disk()
-        writer = FileLogWriter(disk.root, "c", files=disk.files)
-        cut_short = await cancelled(writer.append(PACKS[0]), steps)
-        found = await read_log(disk.root, "c", files=disk.files)
-        await writer.append(PACKS[1])
-        assert await read_log(disk.root, "c", files=disk.files) == (*found, PACKS[1])
-        assert cut_short or found
-        return cut_short
-
-    every_step(scenario)
-
-
 async def test_a_log_in_memory_wakes_its_readers_and_takes_packs_in_order() -> None:
     log = MemoryLog()
     places = [("c", 0), ("c", 1), ("d", 0), ("c", 1)]

@@ -2,7 +2,6 @@
 
 import asyncio
 import time
-from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
@@ -25,13 +24,6 @@ SHORT = 1.0
 BIG = 1_700_000_000_000_000_000
 NEEDS_ETCD = pytest.mark.skipif(find_etcd() is None, reason=ABSENT)
 KINDS = ["memory", "sqlite", pytest.param("etcd", marks=NEEDS_ETCD)]
-
-
-@pytest.fixture(scope="session")
-def etcd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EtcdServer]:
-    """One server for all tests; each has keys of its own."""
-    with EtcdServer(tmp_path_factory.mktemp("etcd")) as server:
-        yield server
 
 
 class Shop:

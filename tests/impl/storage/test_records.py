@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from tests.impl.parts import run
 from tests.impl.storage.faults import DAMAGE, FAIL, LOSE
 from tests.impl.storage.parts import AtOnce, Connector, Steady, cancelled, each, every_step, play, says
 from tidemark.impl.cluster.releases import SqliteReleases
@@ -21,7 +20,6 @@ from tidemark.impl.storage.sqlite_catalog import SqliteCatalogStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.storage.sqlite_streaming import SqliteStreamingStore
-from tidemark.impl.storage.transactions import SqliteDatabase
 from tidemark.impl.streaming.ports import Summary
 from tidemark.impl.streaming.values import Checkpoints
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
@@ -284,17 +282,6 @@ async def test_a_close_waits_for_the_transaction(folder: Path) -> None:
     await store.close()
 
 
-async def test_transactions_follow_each_other_and_a_close_waits_for_them(folder: Path) -> None:
-    connector = Connector()
-    store = SqliteCatalogStore(folder / "file", database=connector.database(folder / "file"))
-    done: Any = await asyncio.gather(
-        store.reserve(2), store.save(FIRST), store.close(), store.reserve(4), store.load()
-    )
-    assert done == [1, None, None, 3, (FIRST,)]
-    assert len(connector.open) == 1
-    await store.close()
-
-
 async def test_sqlite_is_asked_for_durability_and_waits_for_other_processes(folder: Path) -> None:
     connector = Connector()
     database = connector.database(folder / "file")
@@ -344,15 +331,3 @@ async def test_messages_that_have_no_rows_are_damage(folder: Path) -> None:
     with pytest.raises(CorruptDataError, match=r"stores \['tick', 5\], which has no rows; restore it"):
         await store.messages()
     await store.close()
-
-
-def test_a_real_connection_works_in_any_thread(folder: Path) -> None:
-    run(_works_in_any_thread(folder))
-
-
-async def _works_in_any_thread(folder: Path) -> None:
-    database = SqliteDatabase(folder / "file")
-    assert await asyncio.gather(*(database.execute("SELECT ?", (n,)) for n in range(4))) == [
-        [(n,)] for n in range(4)
-    ]
-    await database.close()

@@ -2,25 +2,13 @@
 
 import zlib
 
-import pyarrow.parquet as pq
 import pytest
 
 from tests.impl.parts import CHANNEL, pack
 from tidemark.impl.errors import CorruptDataError
 from tidemark.impl.storage.file_log import FileLogWriter, log_file, read_log
-from tidemark.impl.storage.parquet_store import ParquetStore
 from tidemark.impl.storage.sqlite_meta import SqliteMetaStore
-from tidemark.impl.types import ChannelRecord, Row
-
-ROWS = (Row(3, 1, 30, "three"), Row(4, 1, 40, ""))
-
-
-async def test_a_binlog_comes_back_as_it_was_written(tmp_path):
-    store = ParquetStore(tmp_path / "binlogs")
-    await store.put("channel/segment-1/a", ROWS)
-    assert await store.get("channel/segment-1/a") == ROWS
-    assert store.paths() == ("channel/segment-1/a",)
-    assert pq.read_metadata(store.file_of("channel/segment-1/a")).num_rows == 2
+from tidemark.impl.types import ChannelRecord
 
 
 async def test_a_failing_change_leaves_nothing_of_itself(tmp_path):

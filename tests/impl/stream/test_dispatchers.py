@@ -46,16 +46,6 @@ ENTRIES = (
 )
 
 
-async def test_packs_are_divided_by_virtual_channel_and_collection():
-    found = manager(ListLog(*ENTRIES))
-    targets = [found.register(name, EARLIEST) for name in ("log_1v0", "log_1v1", "log_10v0")]
-    first, second, other = [content(await take(target, 4)) for target in targets]
-    assert first == [(3, [1, 2]), (5, []), (7, []), (9, [8])]
-    assert second == [(3, [2]), (5, [5]), (7, []), (9, [])]
-    assert other == [(3, [3]), (5, []), (7, []), (9, [])]
-    await found.stop()
-
-
 @pytest.mark.parametrize("capacity", [1, 2])
 async def test_a_slow_target_is_split_off_gets_all_and_is_merged(capacity):
     log = ListLog(*ENTRIES)
@@ -96,23 +86,3 @@ async def test_the_last_target_ends_the_main_dispatcher_and_the_next_one_begins_
     again = found.register("log_1v0", pack.finish)
     assert content(await take(again, 3)) == [(5, []), (7, []), (9, [8])]
     await found.stop()
-
-
-async def test_a_log_that_cannot_be_read_is_the_managers_failure():
-    class Broken:
-        async def read(self, channel, place):
-            raise OSError(f"{channel} {place}")
-
-    found = manager(Broken())
-    found.register("log_1v0", EARLIEST)
-    with pytest.raises(OSError, match="log 1"):
-        await asyncio.wait_for(found.supervisor.wait_failed(), 5)
-    await found.stop()
-
-
-@pytest.mark.parametrize(
-    ("options", "words"), [({"capacity": 0}, "at least 1"), ({"tolerant_seconds": 0.0}, "be positive")]
-)
-def test_a_configuration_that_makes_no_sense_is_refused(options, words):
-    with pytest.raises(ValueError, match=words):
-        DispatcherConfig(**options)

@@ -66,14 +66,6 @@ async def test_a_refusal_has_its_kind_and_its_text():
     assert (refused.exception().kind, str(refused.exception())) == ("RpcError", "RpcError: so it is")
 
 
-async def test_the_answer_to_a_caller_that_has_left_is_dropped():
-    wire = Wire()
-    first, second = await wire.call("read"), await wire.call("read")
-    first.cancel()
-    await wire.answer({"id": 1, "result": 1}, {"id": 2, "result": 2})
-    assert (first.cancelled(), second.result(), wire.connection._open) == (True, 2, {})
-
-
 @pytest.mark.parametrize("end", ["eof", "reset", "close"])
 async def test_the_end_of_a_connection_ends_its_calls_and_each_later_one(end):
     wire = Wire()

@@ -139,9 +139,6 @@ renewed, not renewed, and over: renew=ok,fail,ok,ok,fail asks=0.5:1,11:3,21:1,25
 renewed late, the term counts from the request: renew=5.5:ok,fail asks=10:1,13.5:1,14:1
     begun; 4 renew; 10 0: 1 to 1; 13.5 0: 2 to 2; 13.5 renew; 14 NotLeaderError; 14 resign; 14 ends:
     late
-refused while a save is under way: renew=ok,1.5:lost jumps=5000 save=ok,2.5:ok asks=9:1,9.5:1
-    begun; 4 renew; 7 save 8000; 8 renew; 9 0: 1 to 1; 9.5 0: 2 to 2; 9.5 publishes 5000; 9.5 resign;
-    9.5 ends: renew: lost
 an error of no kind that a store has: renew=broken asks=5:1
     begun; 4 renew; 4 ends: renew: broken; 5 NotLeaderError
 the key is refused: campaign=fail,taken,1.5:taken,ok wait=fail,1.5:ok renew=lost asks=0:1,9.5:1
@@ -151,44 +148,19 @@ the campaign breaks: campaign=broken asks=1:1
     0 campaign; 0 ends: campaign: broken; 1 NotLeaderError
 the wait for the key breaks: campaign=taken wait=broken
     0 campaign; 0 wait; 0 ends: wait: broken
-the load fails: load=fail asks=1:1
-    0 campaign; 0 load; 0 resign; 0 ends: load: fail; 1 NotLeaderError
-the load breaks: load=broken asks=1:1
-    0 campaign; 0 load; 0 ends: load: broken; 1 NotLeaderError
 the load is refused, and the key stays: load=lost resign=fail
     0 campaign; 0 load; 0 resign; 0 ends: load: lost
-the load outlasts the lease: load=10.5:ok renew=fail asks=0.5:1,9.25:1
-    0 campaign; 0 load; 1.5 NoTimestampError; 4 renew; 8 renew; 10 NotLeaderError; 10 resign; 10 ends:
-    late
 the load ends after the lease, and nobody has looked: load=14.5:ok renew=ok,fail
     0 campaign; 0 load; 4 renew; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
-the first save ends after the lease, and nobody has looked: save=14.5:ok renew=ok,fail
-    0 campaign; 0 load; 0 save 3000; 4 renew; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
-a save ends after the lease, and nobody has looked: jumps=5000 save=ok,7.5:ok renew=ok,fail
-    begun; 4 renew; 7 save 8000; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
-the lease ends before the first publication: start_publish=14.5:ok renew=ok,fail
-    0 campaign; 0 load; 0 save 3000; 0 start_publish; 4 renew; 8 renew; 12 renew; 14.5 resign; 14.5
-    ends: late
-the lease ends before a publication: jumps=5000 update_publish=7.5:ok renew=ok,fail
-    begun; 4 renew; 7 save 8000; 7 update_publish; 8 renew; 12 renew; 14.5 resign; 14.5 ends: late
 the counter passes its half in an update: update_decide=0.5:ok asks=6.5:131072,7.25:1,7.75:1 renew=ok,lost
     begun; 4 renew; 6.5 0: 1 to 131072; 7 update_decide; 7.25 0: 131073 to 131073; 7.5 publishes 1; 7.75
     1: 1 to 1; 8 renew; 8 resign; 8 ends: renew: lost
-an update begins after the lease: jumps=0,5000 renew=ok,fail
-    begun; 4 renew; 8 renew; 12 renew; 14 resign; 14 ends: late
-the load is late: load=0.75:ok renew=lost asks=0:1,0.5:1
-    0 campaign; 0 load; 0.75 save 3000; 0.75 publishes 0; 0.75 0: 1 to 1; 0.75 0: 2 to 2; 4 renew; 4
-    resign; 4 ends: renew: lost
 the first save fails: save=fail resign=broken
     0 campaign; 0 load; 0 save 3000; 0 resign; 0 ends: resign: broken
 the first save outlasts the lease: save=10:ok renew=fail resign=1.5:ok asks=9.5:1
     0 campaign; 0 load; 0 save 3000; 4 renew; 8 renew; 10 NotLeaderError; 10 resign; 11.5 ends: late
-a saved window just far enough below the clock: base=-1 renew=lost asks=1:1
-    begun; 1 0: 1 to 1; 4 renew; 4 resign; 4 ends: renew: lost
 a saved window at the clock: base=0 renew=lost asks=1:1
     0 campaign; 0 load; 0 save 3001; 0 publishes 1; 1 1: 1 to 1; 4 renew; 4 resign; 4 ends: renew: lost
-a saved window above the clock: base=5 renew=lost asks=1:1
-    0 campaign; 0 load; 0 save 3006; 0 publishes 6; 1 6: 1 to 1; 4 renew; 4 resign; 4 ends: renew: lost
 each boundary: jumps=1,1,2997,1,2999 renew=ok,ok,ok,ok,ok,ok,ok,lost asks=7.5:1,14.5:1,21.5:1,28.5:1
     begun; 4 renew; 7.5 0: 1 to 1; 8 renew; 12 renew; 14 publishes 2; 14.5 2: 1 to 1; 16 renew; 20
     renew; 21 save 5999; 21 publishes 2999; 21.5 2999: 1 to 1; 24 renew; 28 renew; 28.5 2999: 2 to 2; 32
@@ -196,10 +168,6 @@ each boundary: jumps=1,1,2997,1,2999 renew=ok,ok,ok,ok,ok,ok,ok,lost asks=7.5:1,
 a save fails, and the next one is refused: jumps=5000,0,5000 save=ok,fail,ok,lost asks=7.5:1,14.5:1
     begun; 4 renew; 7 save 8000; 7.5 0: 1 to 1; 8 renew; 12 renew; 14 save 8000; 14 publishes 5000; 14.5
     5000: 1 to 1; 16 renew; 20 renew; 21 save 13000; 21 resign; 21 ends: save: lost
-a save breaks: jumps=5000 save=ok,broken asks=7:1
-    begun; 4 renew; 7 0: 1 to 1; 7 save 8000; 7 ends: save: broken
-a save outlasts the lease: jumps=5000 save=ok,3.5:ok renew=fail asks=9:1
-    begun; 4 renew; 7 save 8000; 8 renew; 9 0: 1 to 1; 10 resign; 10 ends: late
 a counter past its half near the end of the window: jumps=2998 asks=8:131073,15:1 renew=ok,ok,ok,lost
     begun; 4 renew; 7 publishes 2998; 8 2998: 1 to 131073; 8 renew; 12 renew; 14 save 5999; 14 publishes
     2999; 15 2999: 1 to 1; 16 renew; 16 resign; 16 ends: renew: lost
@@ -207,9 +175,6 @@ counts: asks=1:0,2:-1,3:1,4.5:131071,8:1,15:131072,16:131072,22:5 renew=ok,ok,ok
     begun; 1 ValueError; 2 ValueError; 3 0: 1 to 1; 4 renew; 4.5 0: 2 to 131072; 8 0: 131073 to 131073;
     8 renew; 12 renew; 14 publishes 1; 15 1: 1 to 131072; 16 renew; 16.5 NoTimestampError; 20 renew; 21
     publishes 2; 22 2: 1 to 5; 24 renew; 24 resign; 24 ends: renew: lost
-a count that fits into no counter: asks=1:262144,7.5:1 renew=ok,lost
-    begun; 1.5 NoTimestampError; 4 renew; 7 publishes 1; 7.5 1: 1 to 1; 8 renew; 8 resign; 8 ends:
-    renew: lost
 an order while a save is under way: stop=7.5 jumps=5000 save=ok,1.5:ok asks=8:1
     begun; 4 renew; 7 save 8000; 7.5 stopped; 8 NotLeaderError; 8 renew; 8.5 resign; 8.5 ends: an order
 an order in an update: stop=7.5 update_decide=1.5:ok asks=8:1
@@ -217,8 +182,6 @@ an order in an update: stop=7.5 update_decide=1.5:ok asks=8:1
     order
 an order during the campaign: campaign=1.5:ok stop=1 asks=0.5:1,2:1
     0 campaign; 0.5 NotLeaderError; 1 stopped; 1.5 resign; 1.5 ends: an order; 2 NotLeaderError
-an order to a server that rests: stop=8.5 asks=9:1
-    begun; 4 renew; 8 renew; 8.5 stopped; 9 NotLeaderError; 10 resign; 10 ends: an order
 """
 
 

@@ -4,9 +4,7 @@ import importlib
 from collections import Counter
 from collections.abc import Callable
 from itertools import pairwise
-from pathlib import Path
 
-import pytest
 from hypothesis import given, seed
 from hypothesis import strategies as st
 
@@ -41,9 +39,7 @@ def _run(function: Callable[[st.DataObject], None], number: int) -> None:
     even_draws(EXAMPLES)(seed(number)(given(st.data())(function)))()
 
 
-def test_a_module_that_is_loaded_later_changes_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_module_that_is_loaded_later_changes_nothing(tmp_path, monkeypatch):
     """By itself Hypothesis would draw numbers out of the new module."""
     odd = [123_456_701 + 7 * number for number in range(500)]
     (tmp_path / "full_of_numbers.py").write_text(f"NUMBERS = {odd}\n", encoding="utf-8")

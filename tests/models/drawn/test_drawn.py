@@ -121,9 +121,7 @@ def without_falls(monkeypatch: pytest.MonkeyPatch) -> None:
         ("z3", without_falls, 400, 20),
     ],
 )
-def test_a_planted_fault_is_found_and_shown_small(
-    engine: str, plant: Plant, tries: int, lines: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_planted_fault_is_found_and_shown_small(engine, plant, tries, lines, monkeypatch, tmp_path):
     plant(monkeypatch)
     found = next(Comparison(tmp_path, {engine: 1}, tries=tries).of(range(200)))
     assert found.engine == engine

@@ -100,9 +100,7 @@ HERE = "tests.protocols.mazes:Named"
     ],
     ids=["value", "many", "unknown", "constant", "beyond"],
 )
-def test_sorts_whose_elements_are_not_alike_are_refused(
-    instance: Instance, sorts: tuple[str, ...], why: str
-) -> None:
+def test_sorts_whose_elements_are_not_alike_are_refused(instance, sorts, why):
     with pytest.raises(SymmetryError, match=why):
         search(compile_kernel(instance), symmetry=sorts)
 

@@ -1,7 +1,5 @@
 """Searches with several workers: the same states under the same numbers, the same everything."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -71,9 +69,7 @@ def test_any_number_of_workers_finds_the_same_counterexample(protocol: str) -> N
 
 
 @pytest.mark.parametrize("limits", [SearchLimits(states=5_000), SearchLimits(memory=1_500_000)])
-def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(
-    limits: SearchLimits, tmp_path: Path
-) -> None:
+def test_a_stopped_search_is_the_same_and_goes_on_with_other_workers(limits, tmp_path):
     whole = search(kernel("two-phase"), workers=2)
     stopped = [Search(kernel("two-phase"), limits, workers=n) for n in (1, 3)]
     first, second = (part.run() for part in stopped)

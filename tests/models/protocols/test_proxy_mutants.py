@@ -5,8 +5,6 @@ import pytest
 from tidemark.checks.explore.judge import explore
 from tidemark.checks.verdicts.verdict import Outcome
 from tidemark.models.instance import Instance
-from tidemark.spec.ddl import Ddl
-from tidemark.spec.proxy import Proxy
 
 
 def test_event_2_commits_before_event_1():
@@ -53,15 +51,3 @@ def test_ticks_for_ever_are_not_cut_by_the_bound_of_timestamps(protocol, bounds,
         claim = next(p.id for p in instance.spec.properties if p.kind == "invariant")
         sizes.append(explore(instance, properties=[claim])[0].counts["distinct"])
     assert sizes[0] == sizes[1] > 10_000
-
-
-@pytest.mark.parametrize("protocol", [Proxy, Ddl])
-def test_of_the_oracle_only_the_order_is_assumed(protocol):
-    assert protocol.trace().relies_on == ("tso.ordered", "tso.logical_never_carries")
-
-
-@pytest.mark.parametrize(
-    ("protocol", "assumed"), [(Proxy, ["KNOWN_OUTCOME"]), (Ddl, ["KNOWN_OUTCOME", "DDL_FENCED"])]
-)
-def test_what_is_assumed_of_the_environment(protocol, assumed):
-    assert list(protocol.trace().environment) == assumed

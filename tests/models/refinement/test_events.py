@@ -43,9 +43,7 @@ class Names:
         return self.late
 
 
-def event(
-    label: str, *, owner: str = "", fault: bool = False, arguments: Any = (), answer: str = ""
-) -> Event:
+def event(label, *, owner="", fault=False, arguments=(), answer=""):
     message = SimpleNamespace(arguments=arguments, answer=answer)
     return Event(label, LANE, lambda: None, fault=fault, owner=owner, message=message)
 

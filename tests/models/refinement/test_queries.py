@@ -74,9 +74,7 @@ def test_a_change_that_no_query_meets_replies_alike(monkeypatch: pytest.MonkeyPa
     ids=["a step is gone", "another effect", "a second step between the same states"],
 )
 @pytest.mark.parametrize("applied", [False, True])
-def test_a_change_of_what_was_asked_does_not(
-    monkeypatch: pytest.MonkeyPatch, member: Any, applied: bool
-) -> None:
+def test_a_change_of_what_was_asked_does_not(monkeypatch, member, applied):
     asked = asked_of(applied=applied)
     changed(monkeypatch, **member)
     assert not alike(asked)
@@ -100,9 +98,7 @@ CLAIMS = {
 
 
 @pytest.mark.parametrize("claim", CLAIMS)
-def test_a_claim_that_is_broken_now_or_says_something_else(
-    monkeypatch: pytest.MonkeyPatch, claim: str
-) -> None:
+def test_a_claim_that_is_broken_now_or_says_something_else(monkeypatch, claim):
     asked = asked_of()
     changed(monkeypatch, **{claim: CLAIMS[claim]})
     assert not alike(asked)

@@ -1,5 +1,7 @@
 """Calls and their failures, by the set of outcomes."""
 
+from typing import Any
+
 import pytest
 
 from tidemark.checks.interleave import Exploration, Options, Reduction, Status, explore
@@ -53,58 +55,39 @@ def test_finer_steps_find_the_same_outcomes_here(order):
     assert order in fine.bounds
 
 
-class Aliasing(Program):
-    """Sends a list and changes it afterwards."""
+class Served(Program):
+    """A server that takes what a client sends."""
 
-    def build(self, world: World) -> None:
-        self.received: list[int] = []
+    take: Any
+    client: Any
 
-        async def server(process: Process) -> None:
-            async def take(items: list[int]) -> list[int]:
-                self.received = items
-                return items
-
-            process.serve("take", take)
-
-        async def client(process: Process) -> None:
-            items = [1]
-            process.post("server", "take", items)
-            items.append(2)
+    def build(self, world):
+        async def server(process):
+            process.serve("take", self.take)
 
         world.process("server", server, daemon=True)
-        world.process("client", client)
+        world.process("client", self.client)
+
+
+class Aliasing(Served):
+    """Sends a list and changes it afterwards."""
+
+    received: tuple[int, ...] = ()
+
+    async def take(self, items):
+        self.received = tuple(items)
+
+    async def client(self, process):
+        items = [1]
+        process.post("server", "take", items)
+        items.append(2)
 
     def final(self) -> object:
-        return tuple(self.received)
+        return self.received
 
 
 def test_a_message_is_a_copy():
     assert explore(ProgramRef.of(f"{HERE}Aliasing")).finals == {(1,)}
-
-
-class Ordered(Program):
-    """Two messages on one link."""
-
-    def __init__(self, *, ordered: bool) -> None:
-        self.settings = Settings(links=(Link(source="client", destination="server", ordered=ordered),))
-        self.seen: list[int] = []
-
-    def build(self, world: World) -> None:
-        async def server(process: Process) -> None:
-            async def take(item: int) -> None:
-                self.seen.append(item)
-
-            process.serve("take", take)
-
-        async def client(process: Process) -> None:
-            process.post("server", "take", 1)
-            process.post("server", "take", 2)
-
-        world.process("server", server, daemon=True)
-        world.process("client", client)
-
-    def final(self) -> object:
-        return tuple(self.seen)
 
 
 class TwoLinks(Program):
@@ -191,11 +174,6 @@ def test_each_link_has_its_own_order_and_its_own_budget(options, finals):
         assert (result.status, result.finals) == (Status.EXHAUSTED, finals), reduction
 
 
-@pytest.mark.parametrize(("ordered", "finals"), [(True, {(1, 2)}), (False, {(1, 2), (2, 1)})])
-def test_links_are_unordered_unless_declared(ordered, finals):
-    assert explore(ProgramRef.of(f"{HERE}Ordered", ordered=ordered)).finals == finals
-
-
 class Sharing(Program):
     """Two processes share an event of asyncio behind the world's back."""
 
@@ -260,28 +238,22 @@ def _most(result: Exploration) -> int:
     return max(int(final[0]) for final in result.finals if isinstance(final, tuple))
 
 
-class Refusing(Program):
+class Refusing(Served):
     """A handler that fails, asked by a caller that may give up, or whose request may be copied."""
+
+    told = ""
 
     def __init__(self, **faults: int) -> None:
         self.settings = Settings(faults=FaultBudget(**faults))
-        self.told = ""
 
-    def build(self, world: World) -> None:
-        async def server(process: Process) -> None:
-            async def take() -> None:
-                raise ValueError("no")
+    async def take(self):
+        raise ValueError("no")
 
-            process.serve("take", take)
-
-        async def client(process: Process) -> None:
-            try:
-                await process.call("server", "take")
-            except (ValueError, CallTimeoutError) as error:
-                self.told = type(error).__name__
-
-        world.process("server", server, daemon=True)
-        world.process("client", client)
+    async def client(self, process):
+        try:
+            await process.call("server", "take")
+        except (ValueError, CallTimeoutError) as error:
+            self.told = type(error).__name__
 
     def final(self) -> object:
         return self.told
