@@ -113,13 +113,17 @@ class RetriesActions(Protocol, name="retries"):
     @action(fairness="weak", source="facts 12")
     def accept(s, r: Request, p: Proxy) -> None:
         """The request comes to a proxy that knows the version."""
-        require((s.stage[r] == "tries") & (s.knows[p] == s.holds[r]))
+        require((s.stage[r] == "tries") & s.takes(p, r))
         s.stage[r] = "accepted"
+
+    def takes(s, p: Proxy, r: Request) -> Bool:
+        """The proxy's check of the version."""
+        return s.knows[p] == s.holds[r]
 
     @action(fairness="weak", source="seed 002, DDL; facts 12; hazard 37")
     def refuse(s, r: Request, p: Proxy) -> None:
         """The request comes to a proxy that knows another version, newer or older."""
-        require((s.stage[r] == "tries") & (s.knows[p] != s.holds[r]))
+        require((s.stage[r] == "tries") & ~s.takes(p, r))
         s.stage[r] = ite(s.goes_on(r), "reads", "failed")
         s.tried[r] = True
         s.refused[r] = s.holds[r]

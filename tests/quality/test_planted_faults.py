@@ -83,7 +83,7 @@ JUDGES = {
         "models/native/search/breadth_first.py",
         "for claim, state in broken:",
         "for claim, state in ():",
-        "explore/retries-unless-the-last",
+        "explore/meta-takes-up-what-is-stored",
         ExitCode.MISSING_REFUTATION,
     ),
     "the search takes a new state for a visited one": (

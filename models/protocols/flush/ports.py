@@ -42,11 +42,15 @@ class Log:
         packs: what it holds.
         endless: at the end the last tick comes again and again, without rows. The clock does not move then:
             there are finitely many states; what a later tick would find new is not found.
+        read: called with each pack that is read.
     """
 
-    def __init__(self, world: World, packs: Sequence[Pack], *, endless: bool = False) -> None:
+    def __init__(
+        self, world: World, packs: Sequence[Pack], *, read: Callable[[Pack], None], endless: bool = False
+    ) -> None:
         self._world = world
         self._endless = endless
+        self._read = read
         self._packs = tuple(packs)
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
@@ -55,6 +59,7 @@ class Log:
         for pack in self._packs:
             if pack.end.ts > after.ts:
                 await self._world.operation(f"consume {pack.end.ts}", _nothing)
+                self._read(pack)
                 return pack
         if self._endless:
             await self._world.operation("idle tick", _nothing)

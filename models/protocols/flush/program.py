@@ -6,6 +6,7 @@ node and the coordinator each own one component of what is observed; the refinem
 """
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
@@ -75,6 +76,8 @@ from tidemark.models.simulation.world.world import World
 
 CHANNEL: ChannelName = "channel"
 
+BY_MESSAGE = "tidemark.spec.flush.variants.other_rules:FlushByMessage"
+
 _NEVER = 1_000_000
 
 ROW_BYTES = 24
@@ -86,6 +89,7 @@ class FlushScenario(FaultyScenario):
     Attributes:
         rows: the segment of the row at each tick, from tick 1 on; 0 for a tick without a row.
         flushes: flush timestamps that the client asks for, each in a request of its own.
+        messages: ticks whose pack ends with a message that asks for a flush; who wrote it polls.
         sync_each_row: the buffer is full with one row.
         eager: two rows fill a buffer, a tick makes it stale, and a checkpoint is due at every other tick.
         seals: a flush also ends the segments whose last row it covers.
@@ -101,6 +105,7 @@ class FlushScenario(FaultyScenario):
 
     rows: tuple[SegmentId, ...]
     flushes: tuple[Timestamp, ...] = ()
+    messages: tuple[Timestamp, ...] = ()
     sync_each_row: bool = False
     eager: bool = False
     seals: bool = False
@@ -128,7 +133,8 @@ class FlushScenario(FaultyScenario):
         for start, segment in enumerate(self.rows):
             tick = start + 1
             rows = (Row(ts=tick, segment_id=segment, key=tick),) if segment else ()
-            found.append(Pack(start=StartPosition(start), end=EndPosition(tick), rows=rows))
+            flush = tick in self.messages
+            found.append(Pack(start=StartPosition(start), end=EndPosition(tick), rows=rows, flush=flush))
         return found
 
     def settings(self) -> Settings:
@@ -152,13 +158,15 @@ class FlushScenario(FaultyScenario):
     def instance(self, protocol: str = "tidemark.spec.flush:Flush") -> Instance:
         """Return the bounded instance of a specification with this log. Faults are not counted there."""
         place = {segment: index for index, segment in enumerate(self.segments)}
+        asks = [tick in self.messages for tick in range(len(self.rows) + 1)]
         return Instance(
-            protocol,
+            BY_MESSAGE if self.messages else protocol,
             bounds={"Segment": len(self.segments), "Position": len(self.rows), "Copies": 2, "Faults": 0},
             constants={
                 "carries": [False, *(segment != 0 for segment in self.rows)],
                 "segment_of": [0, *(place.get(segment, 0) for segment in self.rows)],
                 "ask_up_to": max(self.flushes, default=0),
+                **({"asks": asks} if self.messages else {}),
             },
             name="scheduled",
         )
@@ -228,6 +236,8 @@ class FlushProgram(RefiningProgram):
             for flush_ts in self.scenario.flushes:
                 service, _ = self._service(process, coordinator)
                 process.spawn(self._ask(process, service, flush_ts), f"client {flush_ts}")
+            for flush_ts in self.scenario.messages:
+                process.spawn(self._poll(process, coordinator, flush_ts), f"client {flush_ts}")
         if self.scenario.moves:
             process.spawn(self._move(process, coordinator), "operator")
 
@@ -322,6 +332,13 @@ class FlushProgram(RefiningProgram):
         await process.point("client.ask")
         await self._flush(service, flush_ts)
 
+    async def _poll(self, process: Process, coordinator: Coordinator, flush_ts: Timestamp) -> None:
+        """Wait for a flush that is a message of the log."""
+        _, polling = self._service(process, coordinator)
+        while not await coordinator.confirm_flush(CHANNEL, flush_ts):
+            await polling.sleep(0)
+        self._asked.add(flush_ts)
+
     async def _flush(self, service: FlushService, flush_ts: Timestamp) -> None:
         if self._stored_checkpoint() >= flush_ts:
             return
@@ -347,7 +364,9 @@ class FlushProgram(RefiningProgram):
     async def _run_node(self, process: Process) -> None:
         ports = DataNodePorts(
             clock=self.clock(process),
-            log=Log(self.world, self.scenario.packs(), endless=self.scenario.endless),
+            log=Log(
+                self.world, self.scenario.packs(), endless=self.scenario.endless, read=self._read(process)
+            ),
             store=self.objects(process),
             coordinator=calls(
                 process, COORDINATOR, more=CallIds(process, self._history, self._wrote_history)
@@ -387,10 +406,16 @@ class FlushProgram(RefiningProgram):
                 node.flush_channel(channel, flush_ts)
             except UnknownChannelError as error:
                 raise RpcError(str(error)) from error
-            delivered = self._history.delivered.get(incarnation, ())
-            self._history.delivered[incarnation] = tuple(sorted({*delivered, flush_ts}))
+            self._history.deliver(incarnation, flush_ts)
 
         return flush_channel
+
+    def _read(self, process: Process) -> Callable[[Pack], None]:
+        def read(pack: Pack) -> None:
+            if pack.flush:
+                self._history.deliver(process.incarnation, pack.end.ts)
+
+        return read
 
     def _wrote_history(self) -> None:
         """The mapping says whether an earlier call has done the work of the last one: these depend."""
@@ -423,7 +448,7 @@ class FlushProgram(RefiningProgram):
     def observe(self) -> Observation:
         """Return what the node and the coordinator hold, each under its own name."""
         return {
-            NODE: (self._alive(), self._view_node(), self._history.sent),
+            NODE: (self._alive(), self._view_node(), self._history.sent, self._history.told()),
             COORDINATOR: self._view_coordinator(),
         }
 
@@ -509,9 +534,12 @@ def _seal_handler(node: DataNode) -> Any:
 
 def _values(scenario: FlushScenario, observation: Any) -> Mapping[str, Any]:
     node: Any = observation[NODE]
-    alive, memory, sent = node
+    alive, memory, sent, told = node
     coordinator = observation[COORDINATOR]
     assert isinstance(coordinator, CoordinatorView)
+    if scenario.messages:
+        still = tuple(ts for ts in told if ts not in coordinator.asked)
+        coordinator = replace(coordinator, asked=told, open=still)
     return abstract(
         memory,
         coordinator,

@@ -93,6 +93,14 @@ class NodeHistory:
         """The last save call of the task that a call belongs to."""
         return self.saves.get((call[0], segment, end), call)
 
+    def deliver(self, incarnation: int, flush_ts: int) -> None:
+        """Note that an incarnation knows a flush."""
+        self.delivered[incarnation] = tuple(sorted({*self.delivered.get(incarnation, ()), flush_ts}))
+
+    def told(self) -> tuple[int, ...]:
+        """Every flush timestamp that some incarnation knew."""
+        return tuple(sorted({ts for known in self.delivered.values() for ts in known}))
+
     def same_report(self, call: CallId, positions: tuple[int, ...]) -> CallId:
         """The last checkpoint call if it reports the same positions, else the given one."""
         same = self.checkpoint_call is not None and self.reported == positions

@@ -3,19 +3,24 @@
 from tidemark.spec.dispatch import Dispatch
 from tidemark.spec.language import (
     Bool,
+    HelpfulCase,
+    Measure,
     Set,
     action,
     all_of,
     assumption,
     constant,
+    each,
     everywhere,
     exists,
     forall,
+    helpful,
     implies,
     ite,
     leads_to,
     lemma,
     minimum,
+    rank,
     removed,
     require,
 )
@@ -57,8 +62,12 @@ class LooksThenMoves(Dispatch):
     def is_level(s, t: Dispatch.Target) -> Bool:
         return s.level[t]
 
+    def was_looked_at(s, t: Dispatch.Target) -> Bool:
+        """The second check is over, or would find that they do not merge."""
+        return s.level[t] | (s.main != "paused") | ~super().is_level(t)
+
     def merge(s, t: Dispatch.Target) -> None:
-        require(s.level[t] | (s.main != "paused") | ~super().is_level(t))
+        require(s.was_looked_at(t))
         super().merge(t)
         s.level[t] = False
 
@@ -76,6 +85,35 @@ class LooksThenMoves(Dispatch):
                 all_of(s.deputy[t] == "paused", s.main == "paused", s.deputy_at[t] == s.main_at),
             ),
         )
+
+    def merge_steps(s, t: Dispatch.Target) -> int:
+        steps = super().merge_steps(t)
+        return ite(s.level[t], 1, steps + steps)
+
+    @rank("ticks_reach_who_takes_them")
+    def what_a_target_waits_for(s, t: Dispatch.Target, ts: Dispatch.Ts) -> Measure:
+        """The same, and at last second checks."""
+        looks = each(s.Target, lambda u: all_of(s.waits_for_a_pack(t), s.candidate[u], ~s.level[u]))
+        return *super().what_a_target_waits_for(t, ts), looks
+
+    @helpful("ticks_reach_who_takes_them", action="merge")
+    def its_merge_ends(s, t: Dispatch.Target, ts: Dispatch.Ts) -> HelpfulCase:
+        return s.has_a_deputy(t, ts, "paused") & s.was_looked_at(t), (t,)
+
+    @helpful("ticks_reach_who_takes_them", action="look")
+    def its_deputy_is_looked_at(s, t: Dispatch.Target, ts: Dispatch.Ts) -> HelpfulCase:
+        return s.has_a_deputy(t, ts, "paused") & ~s.was_looked_at(t), (t,)
+
+    def is_ready(s, t: Dispatch.Target, ts: Dispatch.Ts, u: Dispatch.Target) -> Bool:
+        return all_of(s.is_idle(t, ts, "paused"), s.candidate[u], s.deputy[u] == "paused")
+
+    @helpful("ticks_reach_who_takes_them", action="merge")
+    def a_candidate_is_merged(s, t: Dispatch.Target, ts: Dispatch.Ts, u: Dispatch.Target) -> HelpfulCase:
+        return s.is_ready(t, ts, u) & s.was_looked_at(u), (u,)
+
+    @helpful("ticks_reach_who_takes_them", action="look")
+    def a_candidate_is_looked_at(s, t: Dispatch.Target, ts: Dispatch.Ts, u: Dispatch.Target) -> HelpfulCase:
+        return s.is_ready(t, ts, u) & ~s.was_looked_at(u), (u,)
 
 
 class LooksThenMovesWithoutThePause(LooksThenMoves):

@@ -392,3 +392,24 @@ class FlushByMessageClearedBlindly(FlushByMessage):
 
     def unchanged_flush_ts(s) -> Bool:
         return s.rpc == "read"
+
+
+class FailsWithItsBatch(Flush):
+    """A position of another channel in the request cannot be stored, and all of it fails (hazard 23)."""
+
+    APART: Bool = option(False)  # after a failure the channel has a request of its own
+
+    apart: Bool = False
+
+    def send(s) -> None:
+        arrives = s.in_network[s.pending_position] | s.apart
+        super().send()
+        s.in_network[s.rpc_position] = arrives
+
+    @action(fairness="weak", source="hazard 23")
+    def fail_with_the_batch(s) -> None:
+        """The coordinator answers with an error."""
+        require(s.alive & (s.rpc == "sent") & ~s.apart)
+        s.rpc = "idle"
+        s.rpc_position = 0
+        s.apart = s.APART

@@ -12,6 +12,8 @@ from tidemark.spec.language import (
     ite,
     lemma,
     maximum,
+    minimum,
+    removed,
 )
 from tidemark.spec.parts import Parts
 
@@ -132,6 +134,40 @@ class Probe(Greatest):
             s.Channel,
             lambda q, c: implies(
                 (s.part[q, c] != "none") & s.is_further(q), s.moment[q, c] == s.peak[s.first[q]]
+            ),
+        )
+
+
+class Least(Probe):
+    """Pages name the least moment of the probe."""
+
+    peaks_are_the_greatest_moments = removed
+
+    def look(s, q: Parts.Read, c: Parts.Channel, value: Parts.Ts) -> None:
+        looked = exists(s.Channel, lambda d: s.part[q, d] != "none")
+        Parts.look(s, q, c, value)
+        s.peak[q] = ite(looked, minimum(s.peak[q], value), value)
+
+    @invariant(source="facts 6.2; B40")
+    def no_page_waits(s) -> Bool:
+        """Every channel that a page asks has reached the moment that the page names."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(
+                all_of(s.progress[q] == "sent", s.is_further(q), s.asks[q, c]), s.named(q, c) <= s.safe[c]
+            ),
+        )
+
+    @lemma(source="facts 6.2; B40")
+    def the_least_moment_reaches_the_guarantee(s) -> Bool:
+        """It is between the guarantee and each moment of the probe."""
+        return forall(
+            s.Read,
+            s.Channel,
+            lambda q, c: implies(
+                (s.part[q, c] != "none") & ~s.is_further(q),
+                (s.guarantee[q] <= s.peak[q]) & (s.peak[q] <= s.moment[q, c]),
             ),
         )
 

@@ -102,14 +102,6 @@ class SyncUnordered(Flush):
         s.flush_task[segment, end] = False
 
 
-@mutant(killer="flush.stored_once", source="H46, H47; seed 003", instance="small")
-class RecoveryFiltersBelow(Flush):
-    """The recovery filter is < where the position is an end position."""
-
-    def replayed(s, p: Flush.Position) -> Bool:
-        return p < s.dml[s.segment_of[p]]
-
-
 @mutant(killer="flush.flushed_is_final", source="B15", instance="idle-tail")
 class FlushingPickedAgain(Flush):
     """A flushing segment is picked by the sealed policy again."""

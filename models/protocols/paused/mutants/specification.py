@@ -5,15 +5,6 @@ from tidemark.spec.language import each, require
 from tidemark.spec.paused.variants.other_rules import Fenced, Refused
 
 
-@mutant(killer="paused.nothing_follows_its_tick", source="H11, H12", instance="paused-fenced-small")
-class TickDoesNotWait(Fenced):
-    """The tick waits for no proxy."""
-
-    def send_tick(s, ts: Fenced.Ts) -> None:
-        require((ts > s.tick) & (ts <= s.issued))
-        s.tick = ts
-
-
 @mutant(killer="paused.flushed_segments_are_complete", source="H17", instance="paused-fenced-small")
 class FlushDoesNotWait(Fenced):
     """A flush does not wait for the tick."""

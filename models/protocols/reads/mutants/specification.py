@@ -60,15 +60,6 @@ class RaisedBeforeTheDeletes(Reads):
         s.wake(r)
 
 
-@mutant(killer="reads.service_time_is_applied", source="H10, H11: a broken promise", instance="reads-tiny")
-class TickDoesNotWait(Reads):
-    """A tick does not wait for what is under way."""
-
-    def send_tick(s, upto: Reads.Ts) -> None:
-        require((upto > s.tick) & (upto <= s.issued))
-        s.tick = upto
-
-
 @mutant(killer="reads.service_time_follows_the_oracle", source="B41", instance="reads-tiny")
 class ReplayHoldsTheLock(Reads):
     """A replay of deletes holds the lock that the pipeline needs, and need not end."""
