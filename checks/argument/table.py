@@ -13,6 +13,7 @@ from rich.tree import Tree
 
 from tidemark.checks.argument.environment import FINER
 from tidemark.checks.argument.graph import DERIVED, ENVIRONMENT, FOLLOWS, Argument, Reliance, Step
+from tidemark.checks.verdicts.verdict import SECOND_OPINION
 from tidemark.models.manifest import Expected, Kind, Manifest, ProofEntry
 from tidemark.spec.language.protocol import ranking_of, resolve
 
@@ -139,6 +140,7 @@ def _liveness_row(manifest: Manifest, claim: str) -> LivenessRow:
 def _proves(manifest: Manifest, entry: ProofEntry, claim: str) -> bool:
     return (
         entry.protocol == manifest.protocol
+        and not entry.name.endswith(SECOND_OPINION)  # it answers for another entry
         and claim in manifest.claims_of(entry, [Kind.LEADS_TO])
         and entry.expect.of(claim) is Expected.PROVED
     )

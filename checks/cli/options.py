@@ -180,7 +180,8 @@ def hand_to(target: str, given: Mapping[str, Any]) -> int:
         The exit status.
     """
     module, _, name = target.partition(":")
-    function = getattr(import_module(module), name)
+    command = import_module(module)
+    function = getattr(command, name)
     wanted = signature(function).parameters
     chosen: dict[str, Any] = {
         key: () if value is None and key in _SEVERAL else value for key, value in given.items()

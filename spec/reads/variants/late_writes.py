@@ -1,15 +1,6 @@
 """Ticks that promise nothing, and answers of the moment that a read asks for: what each level keeps."""
 
-from tidemark.spec.language import (
-    Bool,
-    all_of,
-    exists,
-    forall,
-    implies,
-    invariant,
-    ite,
-    lemma,
-)
+from tidemark.spec.language import Bool, all_of, exists, forall, implies, invariant, ite, lemma
 from tidemark.spec.reads import Reads
 from tidemark.spec.reads.variants.other_rules import WritesAlone
 

@@ -1,16 +1,6 @@
 """Other rules of the client, and of the proxy that checks the version."""
 
-from tidemark.spec.language import (
-    Bool,
-    Set,
-    all_of,
-    constant,
-    forall,
-    implies,
-    invariant,
-    lemma,
-    require,
-)
+from tidemark.spec.language import Bool, Set, all_of, constant, forall, implies, invariant, lemma, require
 from tidemark.spec.retries import Retries
 
 
