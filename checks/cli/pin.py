@@ -12,15 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidemark.checks.cli.options import (
-    Build,
-    Jobs,
-    ManifestOption,
-    Master,
-    OnlyOption,
-    Seed,
-    settings_of,
-)
+from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master, OnlyOption, Seed, settings_of
 from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.run import run
@@ -30,14 +22,7 @@ from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.plan import plan
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.models.manifest import (
-    Manifest,
-    Tier,
-    check_against_spec,
-    chosen_manifests,
-    load,
-    lock_file,
-)
+from tidemark.models.manifest import Manifest, Tier, check_against_spec, chosen_manifests, load, lock_file
 from tidemark.models.manifest.about import heading
 from tidemark.models.manifest.pins import lock_text, read_lock
 from tidemark.models.manifest.verdicts_lock import Locked, read_verdicts, verdicts_file, verdicts_text

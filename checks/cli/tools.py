@@ -23,9 +23,7 @@ from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError, missing_package
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
-from tidemark.models.manifest import (
-    Manifest,
-)
+from tidemark.models.manifest import Manifest
 from tidemark.models.manifest.about import about
 
 

@@ -42,12 +42,7 @@ from tidemark.models.native.codec import Field
 from tidemark.models.native.errors import SavedSearchError
 from tidemark.models.native.graph import build_graph, bytes_needed
 from tidemark.models.native.kernel import Conditions, compile_kernel
-from tidemark.models.native.search.breadth_first import (
-    Search,
-    SearchLimits,
-    Watch,
-    estimate,
-)
+from tidemark.models.native.search.breadth_first import Search, SearchLimits, Watch, estimate
 from tidemark.models.native.search.checkpoint import load, save
 from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.search.path import path_to

@@ -9,13 +9,7 @@ from tidemark.checks.report.forms.bundle import headline
 from tidemark.checks.verdicts.plan import Task, judges_of
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.checks.verdicts.verdict import COVERAGE, RUN_STEPS, Aspect, Judgement, Outcome, Verdict
-from tidemark.models.manifest import (
-    InstanceEntry,
-    InterleaveEntry,
-    Kind,
-    Manifest,
-    ProofEntry,
-)
+from tidemark.models.manifest import InstanceEntry, InterleaveEntry, Kind, Manifest, ProofEntry
 from tidemark.models.manifest.reduction import Reduction
 from tidemark.models.manifest.verdicts_lock import LOCKED, Locked
 from tidemark.models.refinement.program import REFINEMENT

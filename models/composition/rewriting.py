@@ -3,17 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from tidemark.spec.language.expr import (
-    Apply,
-    Expr,
-    Local,
-    Read,
-    binders_of,
-    children,
-    rebind,
-    rebuild,
-    walk,
-)
+from tidemark.spec.language.expr import Apply, Expr, Local, Read, binders_of, children, rebind, rebuild, walk
 from tidemark.spec.language.spec import Action
 from tidemark.spec.language.types import MapType, Type
 

@@ -12,17 +12,7 @@ from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.evaluate import Compiler, Env, Evaluate, State
 from tidemark.models.interpreted.initial import InitialStates
 from tidemark.spec.language.errors import SpecError, place_of
-from tidemark.spec.language.expr import (
-    Apply,
-    Expr,
-    Local,
-    Read,
-    Select,
-    Value,
-    Variable,
-    free_locals,
-    walk,
-)
+from tidemark.spec.language.expr import Apply, Expr, Local, Read, Select, Value, Variable, free_locals, walk
 from tidemark.spec.language.protocol import resolve
 from tidemark.spec.language.render import render
 from tidemark.spec.language.spec import Action, Property

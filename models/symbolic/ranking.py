@@ -29,17 +29,7 @@ from dataclasses import replace
 from itertools import count
 
 from tidemark.models.symbolic.scope import Scope
-from tidemark.spec.language.expr import (
-    FALSE,
-    TRUE,
-    Apply,
-    Expr,
-    Local,
-    Quantified,
-    Read,
-    substitute,
-    walk,
-)
+from tidemark.spec.language.expr import FALSE, TRUE, Apply, Expr, Local, Quantified, Read, substitute, walk
 from tidemark.spec.language.fold import conjunction, disjunction, equality, fold, literal, negation, select
 from tidemark.spec.language.spec import Case, Property, Ranking, Spec
 from tidemark.spec.language.types import BOOL, BoolType, MapType

@@ -10,15 +10,7 @@ from tidemark.checks.spark.search.breadth_first import Result, Search
 from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
-from tidemark.checks.verdicts.verdict import (
-    RUN_STEPS,
-    Aspect,
-    Subject,
-    Verdict,
-    holds,
-    inconclusive,
-    refuted,
-)
+from tidemark.checks.verdicts.verdict import RUN_STEPS, Aspect, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.spec.language.spec import Property
 

@@ -2,14 +2,7 @@
 
 from tidemark.models.exports.text.layout import Block, after, indented
 from tidemark.models.exports.text.out_of_bounds import beyond
-from tidemark.models.exports.tla.blocks import (
-    bracket,
-    bullets,
-    comment,
-    condition,
-    conjuncts,
-    tuple_of,
-)
+from tidemark.models.exports.tla.blocks import bracket, bullets, comment, condition, conjuncts, tuple_of
 from tidemark.models.exports.tla.declarations import BEYOND
 from tidemark.models.exports.tla.expressions import Writer, junction
 from tidemark.spec.language.spec import Action, Spec

@@ -8,16 +8,7 @@ from tidemark.models.native.codec import Field
 from tidemark.models.native.codegen import scalars
 from tidemark.models.native.codegen.expressions import Translator
 from tidemark.models.native.codegen.scalars import FALSE, TRUE, Val
-from tidemark.spec.language.expr import (
-    Apply,
-    Expr,
-    Local,
-    MapComprehension,
-    Read,
-    Store,
-    Variable,
-    map_type,
-)
+from tidemark.spec.language.expr import Apply, Expr, Local, MapComprehension, Read, Store, Variable, map_type
 from tidemark.spec.language.fold import select
 from tidemark.spec.language.types import least_of
 

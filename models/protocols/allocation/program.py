@@ -38,13 +38,7 @@ from tidemark.impl.values.messages import decode_text, physical, rows_of
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.allocation.refinement import GrantView, InsertView, full, growing, phase, rows
 from tidemark.models.protocols.common.gate import Gate
-from tidemark.models.refinement.program import (
-    REFINEMENT,
-    Abstraction,
-    RefiningProgram,
-    frozen,
-    thawed,
-)
+from tidemark.models.refinement.program import REFINEMENT, Abstraction, RefiningProgram, frozen, thawed
 from tidemark.models.refinement.scenario import Scenario, program
 from tidemark.models.simulation.program import Observation
 from tidemark.models.simulation.settings import ClockOrder, Settings

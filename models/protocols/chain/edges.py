@@ -17,11 +17,7 @@ from tidemark.impl.rootcoord.ports import SessionStore, TickStreams
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
 from tidemark.impl.values.report import SourceId
-from tidemark.models.protocols.chain.program import (
-    ChainProgram,
-    ChainScenario,
-    Entry,
-)
+from tidemark.models.protocols.chain.program import ChainProgram, ChainScenario, Entry
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.protocols.timetick.program.edges import (

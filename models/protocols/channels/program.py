@@ -45,14 +45,7 @@ from tidemark.models.protocols.channels.claims import (
     wrong_state,
     wrong_step,
 )
-from tidemark.models.protocols.channels.ports import (
-    CHANNELS,
-    META,
-    Logs,
-    NodeClock,
-    SlowMeta,
-    snapshot,
-)
+from tidemark.models.protocols.channels.ports import CHANNELS, META, Logs, NodeClock, SlowMeta, snapshot
 from tidemark.models.protocols.channels.scenario import COORDINATOR, NODE, ChannelsScenario
 from tidemark.models.protocols.common.calls import calls, watched
 from tidemark.models.protocols.flush.ports import OBJECTS, Objects, PollingClock

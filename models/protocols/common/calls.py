@@ -5,10 +5,7 @@ from functools import partial
 from typing import Any
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError
-from tidemark.models.simulation.errors import (
-    CallTimeoutError,
-    CallUnavailableError,
-)
+from tidemark.models.simulation.errors import CallTimeoutError, CallUnavailableError
 from tidemark.models.simulation.world.process import Process
 
 

@@ -9,20 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import (
-    ChannelName,
-    Pack,
-    Position,
-    Row,
-    SaveBinlogPaths,
-    UpdateCheckpoints,
-)
+from tidemark.impl.types import ChannelName, Pack, Position, Row, SaveBinlogPaths, UpdateCheckpoints
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
-from tidemark.models.simulation.errors import (
-    StorageFailedError,
-    StorageUnknownError,
-)
+from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import TORN, Disk
 from tidemark.models.simulation.world.world import World

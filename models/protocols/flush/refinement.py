@@ -12,11 +12,7 @@ from typing import Any, NamedTuple
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datanode.data_node import DataNode
 from tidemark.impl.datanode.sync_task import SyncStage
-from tidemark.impl.types import (
-    CallStage,
-    ChannelName,
-    SegmentId,
-)
+from tidemark.impl.types import CallStage, ChannelName, SegmentId
 from tidemark.models.refinement.origins import Environment
 
 CallId = tuple[int, int]

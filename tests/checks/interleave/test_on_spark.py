@@ -11,12 +11,7 @@ from tests.manifests import manifests
 from tests.processes import ends
 from tidemark.checks.interleave import explore
 from tidemark.checks.spark.session import executors, wait_for
-from tidemark.models.manifest import (
-    Expectation,
-    Expected,
-    InterleaveEntry,
-    Tier,
-)
+from tidemark.models.manifest import Expectation, Expected, InterleaveEntry, Tier
 from tidemark.models.manifest.reduction import ON_SPARK, Reduction
 from tidemark.models.rooms import ROOT
 

@@ -12,11 +12,7 @@ from tidemark.checks.prove import judge as module
 from tidemark.checks.prove.judge import compared
 from tidemark.checks.prove.proof import prove
 from tidemark.checks.verdicts.exit_codes import ExitCode
-from tidemark.models.manifest import (
-    ManifestError,
-    Tier,
-    load,
-)
+from tidemark.models.manifest import ManifestError, Tier, load
 from tidemark.models.symbolic import solve
 from tidemark.models.symbolic.second import Opinion, compare, standard
 from tidemark.models.symbolic.subject import ProofSubject

@@ -14,13 +14,7 @@ from tidemark.impl.runtime import Supervisor
 from tidemark.impl.storage.file_log import log_file
 from tidemark.impl.storage.files import SystemFiles
 from tidemark.impl.types import Row
-from tidemark.impl.values.messages import (
-    DdlMessage,
-    DeleteMessage,
-    InsertMessage,
-    Tick,
-    encode_text,
-)
+from tidemark.impl.values.messages import DdlMessage, DeleteMessage, InsertMessage, Tick, encode_text
 
 CHANNEL = "dml_0"
 SHARD = "dml_0_7v0"

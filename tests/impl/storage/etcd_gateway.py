@@ -12,15 +12,7 @@ import io
 import json
 from typing import Any
 
-from tests.impl.storage.faults import (
-    DAMAGE,
-    ERROR,
-    FAIL,
-    GARBAGE,
-    LIST,
-    LOSE,
-    Faults,
-)
+from tests.impl.storage.faults import DAMAGE, ERROR, FAIL, GARBAGE, LIST, LOSE, Faults
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Json
 from tidemark.models.protocols.common import etcd

@@ -9,13 +9,7 @@ import pytest
 
 from tests.manifests import manifests
 from tidemark.models.findings import finding_files, load_findings
-from tidemark.models.manifest import (
-    ConformEntry,
-    InstanceEntry,
-    InterleaveEntry,
-    Manifest,
-    ProofEntry,
-)
+from tidemark.models.manifest import ConformEntry, InstanceEntry, InterleaveEntry, Manifest, ProofEntry
 from tidemark.models.rooms import ROOT, files
 from tidemark.models.sources import PAGE, SourceError, labels_in, repository_catalogue
 from tidemark.spec.language.protocol import resolve

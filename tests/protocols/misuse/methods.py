@@ -1,16 +1,7 @@
 """Methods that cannot be traced. `# here` marks the line that the error must name."""
 
 from tests.protocols.misuse.base import Base, base, case
-from tidemark.spec.language import (
-    action,
-    exists,
-    forall,
-    initially,
-    invariant,
-    leads_to,
-    reachable,
-    require,
-)
+from tidemark.spec.language import action, exists, forall, initially, invariant, leads_to, reachable, require
 
 
 @case("an assignment to place in a property", "Only actions assign", invariant())

@@ -2,18 +2,7 @@
 
 from tidemark.models.mutation.declared import mutant
 from tidemark.spec.deletes import Deletes
-from tidemark.spec.language import (
-    Bool,
-    Set,
-    all_of,
-    each,
-    forall,
-    greatest,
-    implies,
-    ite,
-    minimum,
-    require,
-)
+from tidemark.spec.language import Bool, Set, all_of, each, forall, greatest, implies, ite, minimum, require
 
 SMALL = "deletes-one-segment"
 TWO = "deletes-import"

@@ -14,14 +14,7 @@ from tidemark.impl.stream.targets import Target
 from tidemark.impl.values.messages import LogMessage, Tick
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.growing_log import LOG
-from tidemark.models.protocols.dispatch.ports import (
-    CHANNEL,
-    Log,
-    channel_of,
-    ddl_about,
-    number_of,
-    row_for,
-)
+from tidemark.models.protocols.dispatch.ports import CHANNEL, Log, channel_of, ddl_about, number_of, row_for
 from tidemark.models.protocols.dispatch.refinement import NodeView, TargetView, abstract, node_view
 from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, mapped, program

@@ -15,13 +15,7 @@ from tidemark.impl.stream.manager import DispatcherManager
 from tidemark.impl.stream.node_dispatchers import NodeDispatchers
 from tidemark.impl.stream.targets import Target
 from tidemark.impl.types import ChannelName, EndPosition, Pack
-from tidemark.models.protocols.dispatch.program import (
-    ALL,
-    DROPPED,
-    NODE,
-    DispatchProgram,
-    DispatchScenario,
-)
+from tidemark.models.protocols.dispatch.program import ALL, DROPPED, NODE, DispatchProgram, DispatchScenario
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.loop.lane import Event
 from tidemark.models.simulation.world.process import Process

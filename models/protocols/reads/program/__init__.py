@@ -11,14 +11,7 @@ from typing import Any
 
 from tidemark.impl.client.session import Session
 from tidemark.impl.errors import ImplementationError, RpcError, RpcTimeoutError
-from tidemark.impl.proxy.reads import (
-    ReadAnswer,
-    Reader,
-    ReaderConfig,
-    ReadPath,
-    ReadTask,
-    Replicas,
-)
+from tidemark.impl.proxy.reads import ReadAnswer, Reader, ReaderConfig, ReadPath, ReadTask, Replicas
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.querynode.pipeline import ShardPipeline

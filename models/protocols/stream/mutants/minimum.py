@@ -1,12 +1,7 @@
 """Wrong protocols beside those of ``spec/stream/variants/minimum.py``."""
 
 from tidemark.models.mutation.declared import mutant
-from tidemark.spec.language import (
-    Bool,
-    forall,
-    ite,
-    least,
-)
+from tidemark.spec.language import Bool, forall, ite, least
 from tidemark.spec.stream.variants.minimum import AtTheMinimum
 
 

@@ -5,11 +5,7 @@ from collections.abc import Sequence
 from tidemark.impl.stream.aligned import AlignedConsumer, AlignedPack
 from tidemark.impl.stream.config import Pursuit
 from tidemark.impl.values.messages import ChannelMessage
-from tidemark.models.protocols.stream.program import (
-    PACKS_MEET,
-    StreamProgram,
-    StreamScenario,
-)
+from tidemark.models.protocols.stream.program import PACKS_MEET, StreamProgram, StreamScenario
 from tidemark.models.refinement.scenario import program
 
 PACKS_END = "a_pack_ends_when_it_may_not_grow"

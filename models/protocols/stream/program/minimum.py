@@ -8,11 +8,7 @@ from typing import ClassVar
 
 from tidemark.impl.stream.aligned import AlignedConsumer
 from tidemark.impl.stream.minimum import MinimumConsumer
-from tidemark.models.protocols.stream.program import (
-    AT_THE_MINIMUM,
-    SPECIFICATION,
-    StreamScenario,
-)
+from tidemark.models.protocols.stream.program import AT_THE_MINIMUM, SPECIFICATION, StreamScenario
 from tidemark.models.protocols.stream.program.aligned import AlignedProgram, AlignedScenario
 from tidemark.models.refinement.scenario import program
 

@@ -16,19 +16,9 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
 from tidemark.models.protocols.common.calls import remote
-from tidemark.models.protocols.common.oracle import (
-    ANSWERS,
-    Answers,
-    CountedClock,
-    Pause,
-)
+from tidemark.models.protocols.common.oracle import ANSWERS, Answers, CountedClock, Pause
 from tidemark.models.protocols.sessions.ports import STORE
-from tidemark.models.protocols.timetick.ports import (
-    ROOT_COORD,
-    Source,
-    run_reports,
-    wait_for_beginning,
-)
+from tidemark.models.protocols.timetick.ports import ROOT_COORD, Source, run_reports, wait_for_beginning
 from tidemark.models.protocols.timetick.program import (
     OTHERS,
     StubDdl,

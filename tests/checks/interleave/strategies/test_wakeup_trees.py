@@ -7,13 +7,7 @@ from tests.checks.interleave.random_programs import anything, faulty, memory
 from tests.checks.interleave.test_subtrees import in_rounds
 from tidemark.checks.interleave import ExecutionLimits, Options, Reduction, Status, explore
 from tidemark.checks.interleave.result import Exploration
-from tidemark.checks.interleave.trees.wakeup import (
-    EVERYTHING,
-    Branch,
-    begins_with,
-    insert,
-    prune,
-)
+from tidemark.checks.interleave.trees.wakeup import EVERYTHING, Branch, begins_with, insert, prune
 from tidemark.models.simulation import Footprint, ProgramRef
 
 PROGRAMS = "tests.checks.interleave.programs:"
