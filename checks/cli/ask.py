@@ -33,14 +33,7 @@ def explore(
     instance = chosen_instance(
         only, bounds=bounds, constants=constants, manifests=manifests, say=_say if as_json else print
     )
-    answer = explored(
-        instance,
-        claims=claims,
-        first=first,
-        seconds=seconds,
-        memory=memory,
-        workers=workers,
-    )
+    answer = explored(instance, claims=claims, first=first, seconds=seconds, memory=memory, workers=workers)
     return shown(answer, as_json=as_json)
 
 

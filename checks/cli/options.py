@@ -166,7 +166,6 @@ def settings_of(
 
 
 _SEVERAL = {"bounds", "claims", "constants", "manifests", "without"}
-_OF_A_RUN = {"tier", "seed", "master", "build", "manifests", "jobs", "json"}
 
 
 def hand_to(target: str, given: Mapping[str, Any]) -> int:
@@ -187,7 +186,7 @@ def hand_to(target: str, given: Mapping[str, Any]) -> int:
         key: () if value is None and key in _SEVERAL else value for key, value in given.items()
     }
     if "settings" in wanted:
-        rest = chosen.keys() & _OF_A_RUN - wanted.keys()
+        rest = chosen.keys() & Settings.__dataclass_fields__.keys() - wanted.keys()
         chosen["settings"] = settings_of(**{key: chosen[key] for key in rest})
     status: int = function(**{key: chosen[key] for key in chosen.keys() & wanted.keys()})
     return status

@@ -1,14 +1,12 @@
 """The other commands: replay, report, compare, figures, show, doctor."""
 
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Annotated
 
 import typer
 
-from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master
+from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master, hand_to
 from tidemark.checks.explore.replay import is_run_token, parse_token
 from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.inputs.manifests import chosen_instance, loaded, manifests
@@ -20,7 +18,7 @@ from tidemark.checks.report.forms.trace_text import trace_text
 from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
-from tidemark.checks.verdicts.errors import BadInputError, missing_package
+from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.exit_codes import ExitCode
 from tidemark.checks.verdicts.result import RunResult
 from tidemark.models.manifest import Manifest
@@ -130,13 +128,6 @@ def _about_entry(name: str, known: Sequence[Manifest]) -> str:
     return about((one, name) for one in known if any(entry.name == name for entry in one.entries()))
 
 
-def _optional(module: str, what: str) -> ModuleType:
-    try:
-        return import_module(module)
-    except ModuleNotFoundError as error:
-        raise missing_package(what, error) from error
-
-
 def compare(
     before: Annotated[Path, typer.Argument(help="verdicts.json of the earlier run.")],
     after: Annotated[Path, typer.Argument(help="verdicts.json of the later run.")],
@@ -170,5 +161,4 @@ def last_run(build: Path) -> RunResult:
 
 def doctor() -> int:
     """Say what is missing on this machine, and how to get it."""
-    status: int = _optional("tidemark.checks.cli.doctor", "doctor").main()
-    return status
+    return hand_to("tidemark.checks.cli.doctor:main", {})

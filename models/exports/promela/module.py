@@ -163,7 +163,7 @@ class _Model:
             flag, name = self.flags[prop.id], self.writer.names.declare(short_name(prop))
             options.append(f":: d_step {{ {FOUND}({flag}, !{name}) }}")
         name = self.writer.names.declare(f"run_{self.spec.name}")
-        body = [*self._choice(), "end:", "do", *options, "od"]
+        body = [*self._choice(), "end:", "do", *(options or [":: false"]), "od"]
         return [f"active proctype {name}() {{", *indented(body), "}"]
 
     def _instances(self) -> list[tuple[Action, tuple[Value, ...]]]:

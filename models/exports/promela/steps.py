@@ -1,5 +1,6 @@
 """One action as Promela: a macro for its guard, an inline for its effect with the claims about the step."""
 
+import re
 from collections.abc import Mapping, Sequence
 
 from tidemark.models.exports.promela.expressions import Scope, Writer, within
@@ -35,6 +36,9 @@ WITNESSES = "WITNESSES"
 
 FOUND = "found"
 """Macro that lets a flag fall once, with a failed assertion."""
+
+PLACE = Variable("place_of_entry_", BOOL)
+"""Stands for a scratch number: the place of an entry."""
 
 
 class StepWriter:
@@ -207,8 +211,12 @@ class StepWriter:
             case Read() | MapComprehension():
                 return self._each(target, node, scope)
             case Store(map=source, keys=keys, value=value):
-                place = f"{target}[{self.writer.index(kind, keys, scope)[0]}]"
-                put = [f"{place} = {self.writer.short(value, scope)}"]
+                index, before = self.writer.index(kind, keys, scope)[0], ""
+                arrays = re.findall(r"(\w+)\[", f"{target}[{index}")
+                if len({*arrays}) < len(arrays):  # Spin refuses a[a[0]] = 1
+                    place = self.scratch.setdefault(PLACE, self.writer.names.declare(PLACE.name))
+                    index, before = place, f"{place} = {index}; "
+                put = [f"{before}{target}[{index}] = {self.writer.short(value, scope)}"]
                 tests = [
                     self.writer.in_bounds(k, key, scope)
                     for k, key in zip(kind.keys, keys, strict=True)

@@ -59,7 +59,7 @@ class Steps:
 
     def next(self) -> Block:
         """Any action with any values of its parameters."""
-        parts = [self._steps(action) for action in self.spec.actions]
+        parts = [self._steps(action) for action in self.spec.actions] or ["FALSE"]
         return ["Next ==", *indented([line for part in parts for line in after("\\/ ", [part])]), ""]
 
     def _steps(self, action: Action) -> str:

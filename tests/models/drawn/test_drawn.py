@@ -14,6 +14,8 @@ from tests.models.drawn.text import Drawn, drawn
 from tidemark.checks.explore import liveness
 from tidemark.checks.spark.search.runners import OnSpark
 from tidemark.checks.spark.states.sent_filter import SentFilter
+from tidemark.models.exports.promela import to_promela
+from tidemark.models.exports.tla import to_tla
 from tidemark.models.interpreted.interpreter import BelowZeroError, Interpreter
 from tidemark.models.interpreted.search import Search
 from tidemark.models.native.codegen import actions
@@ -57,12 +59,18 @@ def test_all_engines_say_the_same_of_drawn_protocols(tmp_path: Path) -> None:
     assert min(seen["falls"], seen["claims True"], seen["claims False"], seen["decided after 2"]) > 8
 
 
+def test_a_protocol_without_an_action_is_written() -> None:
+    still = Drawn("tidemark.spec.language:Protocol", {"Place": 2}, text=BOUND.partition("    @action")[0])
+    assert ":: false" in to_promela(still)
+    assert "\\/ FALSE" in to_tla(still).text
+
+
 @pytest.mark.skipif(
     not (shutil.which("spin") and shutil.which("gcc")), reason="Spin and gcc are Debian packages"
 )
 def test_spin_says_the_same(tmp_path: Path) -> None:
     comparison = Comparison(tmp_path, {"spin": 1})
-    assert not [str(found) for found in comparison.of(range(3))]
+    assert not [str(found) for found in comparison.of([*range(3), 102160])]  # writes to a[a[0]]
     assert comparison.seen["states"] > 10
 
 
