@@ -4,7 +4,7 @@ import pytest
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter, Step
-from tidemark.models.refinement.step import Matched, Refuted, StepChecker, Stutter
+from tidemark.models.refinement.step import MappingError, Matched, Refuted, StepChecker, Stutter
 
 INSTANCE = Instance(
     "tidemark.spec.flush:Flush",
@@ -99,3 +99,12 @@ def test_a_wait_for_any_value_is_a_wait() -> None:
     assert checker.unmet("lock.served", start) is None
     assert checker.unmet("lock.served", waits.state) == "p=1"
     assert checker.unmet("lock.asked", waits.state) == "p=0"
+
+
+def test_a_key_that_a_map_of_two_sorts_lacks_is_named_with_all_that_it_has() -> None:
+    checker = StepChecker(
+        Instance("tests.protocols.openings:Given", {"Node": 2, "Place": 2}, {"home": [0, 1]})
+    )
+    values = checker.interpreter.decode(next(iter(checker.interpreter.initial())))
+    with pytest.raises(MappingError, match=r"`seen` lacks the key \(0, 1\): give all of 0\.\.1 x 0\.\.2"):
+        checker.encode(values | {"seen": {(0, 0): False}})

@@ -91,6 +91,34 @@ IN_THE_CODE = [
     (MADE, "yield LeaseProgram(nodes)", "program' returned <generator object program"),
     ("def program(nodes)", "def program()", "the constants that it is given are: nodes"),
 ]
+AT_THE_START = [
+    (TOKEN, '"token": 0,', "connect.py:19: `token` is 0: give a dictionary with 0..1"),
+    (OBSERVE, 'return {"lease": [0]}', "the part 'lease' of observe() is [0], which can change"),
+    (OBSERVE, "return self.books", "connect.py:56: AttributeError: "),
+    ("def program(nodes)", "async def program(nodes)", "'connect:program' is `async def`: make it a plain"),
+]
+IN_A_LATER_STATE = [
+    (NEWEST, '"newest": [0][seen["store"]]}', "refinement is refuted", "connect.py:23: ", "IndexError"),
+    (
+        TOKEN,
+        '"token": {} if seen["store"] else known,',
+        "refinement is refuted",
+        "connect.py:19: ",
+        "`token` lacks the key 0: give all of 0..1",
+    ),
+    (
+        OBSERVE,
+        'return self.parts.observe() | {"store": [0][self.parts.store.newest]}',
+        "execution is refuted",
+        "IndexError",
+    ),
+    (
+        OBSERVE,
+        f"{OBSERVE}\n\n    def undone(self, values):\n        return [None][values['newest']]",
+        "execution is refuted",
+        "IndexError",
+    ),
+]
 IN_THE_MANIFEST = [
     (":program", ":progrm", "Did you mean 'program'?"),
     (
@@ -108,6 +136,33 @@ IN_THE_MANIFEST = [
 ]
 
 
+def judged(end: str, old: str, new: str, folder: Path) -> ExitCode:
+    """Judge the example with one text exchanged in its files of one kind."""
+    of = f"guide{next(NAMES)}_"
+    for _, options, text in BLOCK.findall(PAGE):
+        file = re.search(r"file=(\S+)", options)
+        if file and options.endswith("replace"):
+            change(folder / file[1], text)
+        elif file:
+            (folder / file[1]).write_text(text, encoding="utf-8")
+    changed = 0
+    for file_ in sorted(folder.iterdir()):
+        text = file_.read_text(encoding="utf-8")
+        if file_.suffix == end and old in text and file_.stem != "service":
+            text, changed = text.replace(old, new, 1), changed + 1
+        text = re.sub(r"\b(lease|connect)(?=:[A-Za-z])|(?<=from )(service)\b", rf"{of}\g<0>", text)
+        file_.rename(file_.with_name(of + file_.name)).write_text(text, encoding="utf-8")
+    assert changed == 1
+    at = ["--manifest", str(folder / f"{of}lease.toml"), "--build", str(folder / "build")]
+    return ExitCode(cli.run(["interleave", *at]))
+
+
+def said_to(capsys: pytest.CaptureFixture[str]) -> str:
+    seen = re.sub(r"guide\d+_", "", "".join(capsys.readouterr()))
+    assert "report it" not in seen
+    return seen
+
+
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.filterwarnings("ignore:coroutine")  # some of the mistakes leave a coroutine that nobody awaits
 @pytest.mark.parametrize(
@@ -117,23 +172,23 @@ IN_THE_MANIFEST = [
 def test_a_mistake_in_the_example_is_named(
     end: str, old: str, new: str, said: str, tmp_path: Path, capsys
 ) -> None:
-    of = f"guide{next(NAMES)}_"
-    for _, options, text in BLOCK.findall(PAGE):
-        file = re.search(r"file=(\S+)", options)
-        if file and options.endswith("replace"):
-            change(tmp_path / file[1], text)
-        elif file:
-            (tmp_path / file[1]).write_text(text, encoding="utf-8")
-    changed = 0
-    for file_ in sorted(tmp_path.iterdir()):
-        text = file_.read_text(encoding="utf-8")
-        if file_.suffix == end and old in text and file_.stem != "service":
-            text, changed = text.replace(old, new, 1), changed + 1
-        text = re.sub(r"\b(lease|connect)(?=:[A-Za-z])|(?<=from )(service)\b", rf"{of}\g<0>", text)
-        file_.rename(file_.with_name(of + file_.name)).write_text(text, encoding="utf-8")
-    assert changed == 1
-    at = ["--manifest", str(tmp_path / f"{of}lease.toml"), "--build", str(tmp_path / "build")]
-    assert cli.run(["interleave", *at]) not in (ExitCode.AS_EXPECTED, ExitCode.INTERNAL_ERROR)
-    seen = "".join(capsys.readouterr()).replace(of, "")
-    assert said in seen
-    assert "report it" not in seen
+    assert judged(end, old, new, tmp_path) not in (ExitCode.AS_EXPECTED, ExitCode.INTERNAL_ERROR)
+    assert said in said_to(capsys)
+
+
+@pytest.mark.parametrize(("old", "new", "said"), AT_THE_START)
+def test_what_cannot_be_read_at_the_start_is_bad_input(
+    old: str, new: str, said: str, tmp_path: Path, capsys
+) -> None:
+    assert judged(".py", old, new, tmp_path) is ExitCode.BAD_INPUT
+    assert said in said_to(capsys)
+
+
+@pytest.mark.parametrize(("old", "new", "said"), [(old, new, said) for old, new, *said in IN_A_LATER_STATE])
+def test_a_state_that_cannot_be_read_later_refutes_the_implementation(
+    old: str, new: str, said: list[str], tmp_path: Path, capsys
+) -> None:
+    """The implementation came to it: it is shown with its run, and the line that could not read it."""
+    assert judged(".py", old, new, tmp_path) is ExitCode.UNEXPECTED_REFUTATION
+    seen = said_to(capsys)
+    assert [words for words in (*said, "tidemark replay tm1-") if words not in seen] == []
