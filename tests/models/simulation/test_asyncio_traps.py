@@ -127,50 +127,6 @@ def test_a_search_that_merges_states_sees_the_evaluation_stack():
     assert merged.statistics.merged > 0
 
 
-class Primitives(Solo):
-    """Locks, conditions, queues, semaphores, timeouts, groups: all of asyncio's own, inside one process."""
-
-    async def main(self, process: Process) -> None:
-        queue: asyncio.Queue[int] = asyncio.Queue(maxsize=1)
-        lock, condition = asyncio.Lock(), asyncio.Condition()
-
-        async def produce() -> None:
-            for number in range(2):
-                await process.point("produce")
-                await queue.put(number)
-
-        async def consume() -> None:
-            async with lock, condition:
-                for _ in range(2):
-                    self.log.append(await queue.get())
-
-        async with asyncio.TaskGroup() as group:
-            group.create_task(produce())
-            group.create_task(consume())
-        try:
-            async with asyncio.timeout(1.0):
-                await process.point("in time")
-        except TimeoutError:
-            self.log.append("late")
-
-
-def test_primitives_of_asyncio_work():
-    result = explore(ProgramRef.of(f"{HERE}Primitives"))
-    assert result.status.value == "exhausted"
-    assert result.finals == {(0, 1), (0, 1, "late")}
-
-
-class Draw(Solo):
-    """A random draw."""
-
-    async def main(self, process: Process) -> None:
-        self.log.append(await process.choose(4, "die"))
-
-
-def test_all_outcomes_of_a_draw_are_explored():
-    assert explore(ProgramRef.of(f"{HERE}Draw")).finals == {(0,), (1,), (2,), (3,)}
-
-
 @pytest.mark.parametrize("order", list(Order))
 def test_the_order_is_part_of_the_claim(order):
     assert order.value in Settings(order=order).text()

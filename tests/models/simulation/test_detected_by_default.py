@@ -36,25 +36,6 @@ class Misbehaving(Program):
         world.process("p", globals()[self.name])
 
 
-async def deadlocks(process: Process) -> None:
-    lock = asyncio.Lock()
-    async with lock, lock:
-        pass
-
-
-async def leaks_a_task(process: Process) -> None:
-    leaks_a_task.kept = asyncio.create_task(asyncio.Event().wait())  # type: ignore[attr-defined]
-
-
-async def loses_an_exception(process: Process) -> None:
-    async def fail() -> None:
-        raise ValueError("unseen")
-
-    task = asyncio.create_task(fail())
-    await process.point("let it fail")
-    assert task.done()
-
-
 async def fails(process: Process) -> None:
     raise KeyError("main")
 
@@ -64,20 +45,11 @@ async def fails_in_a_callback(process: Process) -> None:
     await process.point("after")
 
 
-async def spins(process: Process) -> None:
-    while True:  # noqa: ASYNC110
-        await asyncio.sleep(0)
-
-
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
-        ("deadlocks", "deadlock", "p/main in deadlocks"),
-        ("leaks_a_task", "task-leak", "left tasks behind"),
-        ("loses_an_exception", "unretrieved-exception", "ValueError('unseen')"),
         ("fails", "exception", "KeyError('main')"),
         ("fails_in_a_callback", "callback-exception", "ZeroDivisionError"),
-        ("spins", "livelock", "spins without waiting"),
     ],
 )
 def test_it_is_found(name, kind, words):
