@@ -17,7 +17,6 @@ from tidemark.spec.language import (
     invariant,
     leads_to,
     rank,
-    removed,
     require,
 )
 
@@ -89,22 +88,6 @@ class FaultsAreNotCounted(Lamp):
         s.done[w] = False
 
 
-class SomeCaseIsMissing(Lamp):
-    """Not shown: nobody helps where all are done."""
-
-    all_have_worked = removed
-
-
-class WorkChangesNothing(Lamp):
-    """False: a worker begins, and is never done."""
-
-    begun: Set[Lamp.Worker] = everywhere(False)
-
-    def work(s, w: Lamp.Worker) -> None:
-        require(~s.done[w])
-        s.begun[w] = True
-
-
 class NumbersGoDownForEver(Lamp):
     """False: a number below zero goes down for ever."""
 
@@ -135,7 +118,7 @@ class RestsOnALie(Lamp):
 
 
 class TwoClaims(Lamp):
-    """One claim rests on the other, which is of fewer runs; or each on the other."""
+    """One claim rests on the other, which is of fewer runs."""
 
     @leads_to(source="this file")
     def it_shines(s) -> tuple[Bool, Bool]:
@@ -149,22 +132,5 @@ class TwoClaims(Lamp):
 
     @helpful("it_shines", other="it_lights")
     def as_it_lights(s) -> HelpfulCase:
-        """The other claim says so."""
-        return ~s.lit, ()
-
-
-class Circle(TwoClaims):
-    """Each claim rests on the other."""
-
-    one_works = removed
-    all_have_worked = removed
-
-    @rank("it_lights")
-    def work_to_do(s) -> Measure:
-        """Nothing of its own."""
-        return ~s.lit
-
-    @helpful("it_lights", other="it_shines")
-    def as_it_shines(s) -> HelpfulCase:
         """The other claim says so."""
         return ~s.lit, ()

@@ -227,7 +227,9 @@ class TestDoctorAfterAnInstall:
         monkeypatch.setattr(doctor, "LOCK", tmp_path / "run.lock")
         found = doctor.examine(build=tmp_path)
         assert doctor.exit_code(found) is ALL_GREEN
-        assert {"extra prove", "extra spark", "z3", "Java"} <= {one.name for one in found}
+        names = {one.name for one in found}
+        assert {"extra prove", "extra spark", "z3", "Java"} <= names
+        assert names.isdisjoint({"etcd", "milvus", "spin"}), "only a clone has them"
 
 
 def test_sarif_has_each_failure_at_its_line(tmp_path):

@@ -438,22 +438,6 @@ def test_an_unknown_name_among_hundreds_gets_the_nearest():
     assert known_names("b", ["abc", "xyz"]) == "known: abc, xyz"
 
 
-@pytest.mark.proof
-def test_a_protocol_is_proved_by_its_name_alone(tmp_path, monkeypatch, capsys):
-    name, _ = folder_with(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    assert cli.run(["prove", f"{name}:Doors"]) == ExitCode.UNEXPECTED_REFUTATION
-    said = capsys.readouterr().out
-    assert "doors.counted: proved: for any number of Door" in said
-    assert "doors.all_shut: refuted" in said
-    assert "1. push(door=0)" in said
-    assert "1 of 2 claims are proved for any number of Door" in said
-    assert cli.run(["prove", f"{name}:Doors", "--claim", "counted"]) == ExitCode.AS_EXPECTED
-    capsys.readouterr()
-    assert cli.run(["prove", "tests.protocols_proof.locks:WithoutLemma"]) == ExitCode.INCONCLUSIVE
-    assert "tidemark suggest tests.protocols_proof.locks:WithoutLemma" in capsys.readouterr().out
-
-
 EXITS = {
     "at the top": ("import sys\nsys.exit(3)\n", ""),
     "in an action": ("", "import sys; sys.exit(3)"),

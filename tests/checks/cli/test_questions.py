@@ -157,6 +157,12 @@ def test_a_proof_of_one_claim_with_a_constant(home, capsys):
     assert "1 of 1 claims are proved for any number of Door" in capsys.readouterr().out
     assert cli.run([*shut, "--set", "FRE=false"]) == ExitCode.BAD_INPUT
     assert "did you mean 'FREE'?" in capsys.readouterr().err
+    assert cli.run(shut[:2]) == ExitCode.UNEXPECTED_REFUTATION
+    said = capsys.readouterr().out
+    assert "doors.counted: proved: for any number of Door" in said
+    assert "1 of 2 claims are proved for any number of Door" in said
+    assert cli.run(["prove", "tests.protocols_proof.locks:WithoutLemma"]) == ExitCode.INCONCLUSIVE
+    assert "tidemark suggest tests.protocols_proof.locks:WithoutLemma" in capsys.readouterr().out
 
 
 def test_walks_of_a_protocol_end_with_the_first_refutation(home, capsys):

@@ -235,13 +235,6 @@ def test_this_machine_is_fit(tmp_path: Path) -> None:
     assert "nothing that is needed is missing" in text(findings)
 
 
-def test_outside_of_a_clone_nothing_is_offered_that_only_a_clone_has(tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr(doctor, "LOCK", tmp_path / "run.lock")
-    names = {finding.name for finding in doctor.examine(build=tmp_path / "build")}
-    assert "extra prove" in names
-    assert names.isdisjoint({"etcd", "milvus", "spin"})
-
-
 def test_a_missing_java_is_named_with_its_remedy_and_fails(tmp_path: Path) -> None:
     findings = doctor.examine(build=tmp_path, java=no_java)
     assert [finding.name for finding in findings if finding.state is State.MISSING] == ["Java"]

@@ -112,15 +112,6 @@ def test_the_counterexample_does_not_depend_on_partitions_or_spark(spark, tmp_pa
     assert len(one.steps) == native_summary(LAMPS)["broken"]["lamps.one_is_dark"]
 
 
-def test_a_limit_leaves_open_what_it_did_not_decide(spark, tmp_path):
-    limits = RoundLimits(handover=10**9, max_depth=6)
-    found = by_id(distribute(GRID, spark=spark, workdir=tmp_path / "run", limits=limits))
-    assert found["grid.not_far"].outcome is Outcome.REFUTED
-    for name in ("grid.low", "grid.never_down", "grid.climbs_above", "grid.jumps_from_the_top"):
-        assert found[name].outcome is Outcome.INCONCLUSIVE
-        assert "depth 6, the limit" in found[name].reason
-
-
 def test_stop_and_resume_on_spark(spark, tmp_path):
     seen = []
 

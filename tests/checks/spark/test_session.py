@@ -359,23 +359,6 @@ def test_workers_run_this_python_with_this_code_and_a_fixed_hash_seed(spark) -> 
 
 
 @pytest.mark.spark
-def test_the_ways_that_the_searches_use_work(spark, tmp_path: Path) -> None:
-    def same(batches):
-        yield from batches
-
-    frame = spark.range(1000, numPartitions=4)
-    assert frame.repartition(3).mapInArrow(same, "id long").distinct().count() == 1000
-    frame.write.parquet(str(tmp_path / "rows"))
-    assert spark.read.parquet(str(tmp_path / "rows")).agg({"id": "sum"}).collect()[0][0] == 499_500
-    blocks = spark.sparkContext.parallelize([(i % 3, bytes([i])) for i in range(30)], 4).groupByKey(3)
-    assert sorted((owner, len(b"".join(parts))) for owner, parts in blocks.collect()) == [
-        (0, 10),
-        (1, 10),
-        (2, 10),
-    ]
-
-
-@pytest.mark.spark
 def test_the_process_has_one_session(spark) -> None:
     assert spark_session() is spark_session(master="local[*]") is spark
     with ThreadPoolExecutor(1) as other_thread:
