@@ -98,44 +98,6 @@ class Unlikely(TwoPhaseCommit):
         s.decision = "abort"
 
 
-class Fence(Protocol):
-    """A lease with fencing tokens, and a store that refuses old ones."""
-
-    Node: TypeAlias = Sort
-    Token: TypeAlias = Nat
-    Time: TypeAlias = Nat
-
-    granted: Token = 0
-    token: Map[Node, Token] = everywhere(0)
-    highest: Token = 0
-    log: Map[Time, Token] = everywhere(0)
-    end: Time = 0
-
-    @action
-    def grant(s, node: Node) -> None:
-        """The lease goes to a node, with the next token."""
-        s.granted = s.granted + 1
-        s.token[node] = s.granted
-
-    @action
-    def deliver(s, node: Node) -> None:
-        """A write arrives, with a token that is not old."""
-        require((s.token[node] > 0) & (s.token[node] >= s.highest))
-        s.highest = s.token[node]
-        s.log[s.end] = s.token[node]
-        s.end = s.end + 1
-
-    @invariant(source="a textbook")
-    def ordered(s) -> Bool:
-        """The tokens of the log never go back."""
-        return forall(s.Time, s.Time, lambda a, b: implies((a < b) & (b < s.end), s.log[a] <= s.log[b]))
-
-    @invariant(source="a textbook")
-    def granted_before(s) -> Bool:
-        """The log has only tokens that were granted."""
-        return forall(s.Time, lambda a: implies(a < s.end, s.log[a] <= s.granted))
-
-
 class Promises(Protocol):
     """The first phase of Paxos: acceptors promise not to take part in smaller ballots."""
 
@@ -171,87 +133,6 @@ class Promises(Protocol):
     def a_leader_is_promised(s) -> Bool:
         """No acceptor of a leader's quorum is still free to answer a smaller ballot."""
         return forall(s.Ballot, s.Acceptor, lambda b, a: implies(s.led[b], s.promised[a] >= b))
-
-
-class LockServer(Protocol):
-    """A server gives a lock by a message, and gets it back by one."""
-
-    Client: TypeAlias = Sort
-
-    free: Bool = True
-    granted: Set[Client] = everywhere(False)
-    holds: Set[Client] = everywhere(False)
-    returned: Set[Client] = everywhere(False)
-
-    @action
-    def grant(s, client: Client) -> None:
-        """The server sends the lock."""
-        require(s.free)
-        s.free = False
-        s.granted[client] = True
-
-    @action
-    def take(s, client: Client) -> None:
-        """A client receives it."""
-        require(s.granted[client])
-        s.granted[client] = False
-        s.holds[client] = True
-
-    @action
-    def give_back(s, client: Client) -> None:
-        """A client sends it back."""
-        require(s.holds[client])
-        s.holds[client] = False
-        s.returned[client] = True
-
-    @action
-    def receive(s, client: Client) -> None:
-        """The server has it again."""
-        require(s.returned[client])
-        s.returned[client] = False
-        s.free = True
-
-    @invariant(source="a textbook")
-    def one_holder(s) -> Bool:
-        """Two clients never hold the lock."""
-        return forall(s.Client, s.Client, lambda a, b: implies(s.holds[a] & s.holds[b], a == b))
-
-
-class Shards(Protocol):
-    """Each key has one owner, and moves by a message."""
-
-    Node: TypeAlias = Sort
-    Key: TypeAlias = Sort
-
-    owns: Map[Node, Key, Bool] = everywhere(False)
-    moving: Map[Key, Node, Bool] = everywhere(False)
-    placed: Set[Key] = everywhere(False)
-
-    @action
-    def place(s, key: Key, node: Node) -> None:
-        """A new key gets an owner."""
-        require(~s.placed[key])
-        s.placed[key] = True
-        s.owns[node, key] = True
-
-    @action
-    def send(s, key: Key, node: Node, other: Node) -> None:
-        """An owner sends a key away."""
-        require(s.owns[node, key])
-        s.owns[node, key] = False
-        s.moving[key, other] = True
-
-    @action
-    def receive(s, key: Key, node: Node) -> None:
-        """The key arrives."""
-        require(s.moving[key, node])
-        s.moving[key, node] = False
-        s.owns[node, key] = True
-
-    @invariant(source="a textbook")
-    def one_owner(s) -> Bool:
-        """A key never has two owners."""
-        return forall(s.Key, s.Node, s.Node, lambda k, a, b: implies(s.owns[a, k] & s.owns[b, k], a == b))
 
 
 class Coherence(Protocol):
@@ -306,7 +187,7 @@ class Coherence(Protocol):
 
 
 class Holders(Protocol):
-    """Fencing tokens again; the lock service knows whose each token is, and the store who wrote last."""
+    """Fencing tokens; the lock service knows whose each token is, and the store who wrote last."""
 
     Node: TypeAlias = Sort
     Token: TypeAlias = Nat

@@ -98,7 +98,7 @@ def test_every_protocol_of_the_manifests_is_written():
 def test_a_given_initial_map_is_a_function():
     """TLC would try all values of a map otherwise: 5 to the power of 20 of them, for one initial state."""
     home = [0, 1, 2, 3] * 5
-    instance = Instance("tests.protocols.openings:Given", {"Node": 20, "Place": 4}, {"home": home})
+    instance = Instance("tests.protocols.corners:Given", {"Node": 20, "Place": 4}, {"home": home})
     text = to_tla(instance).text
     init = text[text.index("Init ==") : text.index("\n\n", text.index("Init =="))].splitlines()[1:]
     assert init == [
@@ -113,5 +113,5 @@ def test_a_given_initial_map_is_a_function():
         "  /\\ (\\A n \\in Node : far[n] = (at[n] + 1)) = TRUE",
         "  /\\ early <= 1",
     ]
-    small = Instance("tests.protocols.openings:Given", {"Node": 2, "Place": 4}, {"home": [0, 3]})
+    small = Instance("tests.protocols.corners:Given", {"Node": 2, "Place": 4}, {"home": [0, 3]})
     assert {state[:2] for state in Interpreter(small).initial()} == {((0, 3), (0, 3))}

@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
-from tests.protocols.corners import Corners
+from tests.protocols.corners import Corners, Impossible, Openings
 from tests.protocols.known.processes import CoffeeCan, DiningPhilosophers, SpanningTree
 from tests.protocols.known.queues import InnerFifo
-from tests.protocols.openings import Impossible, Openings
 from tests.protocols.small import Lock
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter

@@ -9,7 +9,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.native.codec import WORD, Codec
 from tidemark.models.native.errors import NativeError
 
-LAB = "tests.protocols.lab:Lab"
+LAB = "tests.protocols.features:Lab"
 WEIGHT = [[0, 0]] * 3
 
 

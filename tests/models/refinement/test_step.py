@@ -103,7 +103,7 @@ def test_a_wait_for_any_value_is_a_wait() -> None:
 
 def test_a_key_that_a_map_of_two_sorts_lacks_is_named_with_all_that_it_has() -> None:
     checker = StepChecker(
-        Instance("tests.protocols.openings:Given", {"Node": 2, "Place": 2}, {"home": [0, 1]})
+        Instance("tests.protocols.corners:Given", {"Node": 2, "Place": 2}, {"home": [0, 1]})
     )
     values = checker.interpreter.decode(next(iter(checker.interpreter.initial())))
     with pytest.raises(MappingError, match=r"`seen` lacks the key \(0, 1\): give all of 0\.\.1 x 0\.\.2"):
