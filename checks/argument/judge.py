@@ -58,7 +58,7 @@ class ArgueJudge:
         if one.refuted:
             subject = context.subject(entry, self.name, one.claim, Aspect.VACUITY)
             reason = f"{one.where}: {one.problem}"
-            return refuted(subject, counts={"pins": 1}, counterexample=None, reason=reason, replay=replay)
+            return refuted(subject, counts={"pins": 1}, reason=reason, replay=replay)
         subject = context.subject(entry, self.name, one.claim)
         if one.problem:
             return inconclusive(subject, reason=f"{one.where}: {one.problem}", replay=replay)

@@ -186,7 +186,7 @@ def _verdict(subject: Subject, trial: Trial, reason: str) -> Verdict:
         return holds(subject, counts=counts, bounds=bounds, replay=replay)
     what = "say under [torn] of the manifest what keeps it one step" if falls else f"no need of {reason!r}"
     told = f"torn in two, {trial}: {what}"
-    return refuted(subject, counts=counts, counterexample=None, reason=told, replay=replay)
+    return refuted(subject, counts=counts, reason=told, replay=replay)
 
 
 def kept_text(manifests: Iterable[Manifest]) -> str:

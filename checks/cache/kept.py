@@ -439,7 +439,6 @@ class Kept:
             verdict = refuted(
                 subject,
                 counts={"pins": 1},
-                counterexample=None,
                 reason=f"what was kept on {record.date[:10]} is not what is judged now: {problems[0]}",
                 replay=replay,
             )

@@ -140,9 +140,7 @@ class ConformJudge:
         if not problems:
             return holds(subject, counts=counts, bounds=bounds, replay=replay, notes=notes)
         reason = "; ".join(problems)
-        return refuted(
-            subject, counts=counts, bounds=bounds, counterexample=None, reason=reason, replay=replay
-        )
+        return refuted(subject, counts=counts, bounds=bounds, reason=reason, replay=replay)
 
 
 def _instance(entry: ConformEntry, context: Context) -> Instance:

@@ -19,7 +19,7 @@ from tidemark.checks.explore.lasso import failing_text
 from tidemark.checks.explore.liveness import LivenessChecker, bounds_note, cut_arguments
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.verdicts.commands import check_command
-from tidemark.checks.verdicts.counterexample import Counterexample, Shape
+from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError, UnsoundCombinationError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress, silent
@@ -28,6 +28,7 @@ from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     RUN_STEPS,
     Aspect,
+    Searched,
     Subject,
     Verdict,
     amended,
@@ -281,6 +282,11 @@ class _Report:
         return self.instance.bounds_text() + alike
 
     @property
+    def searched(self) -> Searched:
+        seconds = self.result.totals.seconds
+        return {"counts": self.counts, "bounds": self.bounds, "seconds": seconds, "replay": self.command}
+
+    @property
     def rates(self) -> dict[str, float]:
         return {"states_per_second": self.result.rate, "bytes_per_state": self.result.visited.bytes_per_state}
 
@@ -314,26 +320,11 @@ class _Report:
         return self._seen(subject, notes=notes)
 
     def _seen(self, subject: Subject, *, notes: tuple[str, ...]) -> Verdict:
-        return holds(
-            subject,
-            counts=self.counts,
-            bounds=self.bounds,
-            seconds=self.result.totals.seconds,
-            replay=self.command,
-            rates=self.rates,
-            notes=notes,
-        )
+        return holds(subject, **self.searched, rates=self.rates, notes=notes)
 
     def _unknown(self, subject: Subject, reason: str) -> Verdict:
         covered = f"covered so far: {self.result.distinct} states, {self.result.depth} levels"
-        return inconclusive(
-            subject,
-            reason=f"{reason}; {covered}",
-            counts=self.counts,
-            bounds=self.bounds,
-            seconds=self.result.totals.seconds,
-            replay=self.command,
-        )
+        return inconclusive(subject, reason=f"{reason}; {covered}", **self.searched)
 
     def _witness(self, prop: Property, hit: Hit | None) -> Verdict:
         subject = self.subject(prop.id, Aspect.VACUITY)
@@ -342,41 +333,12 @@ class _Report:
             return self._seen(subject, notes=(f"reached after {steps} steps",))
         if not self.result.complete:
             return self._unknown(subject, self.result.stopped)
-        return refuted(
-            subject,
-            counts=self.counts,
-            counterexample=None,
-            reason=f"not reached within the bounds: {prop.description}",
-            replay=self.command,
-            bounds=self.bounds,
-            seconds=self.result.totals.seconds,
-        )
+        return refuted(subject, reason=f"not reached within the bounds: {prop.description}", **self.searched)
 
     def _shown(
         self, claim: str, run: Run, failing: str, *, replay: str = "", notes: tuple[str, ...] = ()
     ) -> Verdict:
-        kernel = self.result.kernel
-        return refuted(
-            self.subject(claim),
-            counts=self.counts,
-            counterexample=self._counterexample(run, failing),
-            replay=replay
-            or replay_command(
-                kernel.interpreter,
-                entry=self.instance.name,
-                property_id=claim,
-                initial=run.states[0],
-                steps=run.steps,
-                loop_start=run.loop_start,
-            ),
-            bounds=self.bounds,
-            seconds=self.result.totals.seconds,
-            rates=self.rates,
-            notes=notes,
-        )
-
-    def _counterexample(self, run: Run, failing: str) -> Counterexample:
-        return counterexample(
+        shown = counterexample(
             self.instance,
             states=run.states,
             steps=run.steps,
@@ -384,6 +346,16 @@ class _Report:
             shape=Shape.RUN if run.loop_start is None else Shape.LASSO,
             loop_start=run.loop_start,
         )
+        replay = replay or replay_command(
+            self.result.kernel.interpreter,
+            entry=self.instance.name,
+            property_id=claim,
+            initial=run.states[0],
+            steps=run.steps,
+            loop_start=run.loop_start,
+        )
+        whole: Searched = {**self.searched, "replay": replay}
+        return refuted(self.subject(claim), counterexample=shown, **whole, rates=self.rates, notes=notes)
 
     def deadlock(self) -> Verdict:
         """Is there a state without any enabled step?"""
@@ -433,16 +405,7 @@ class _Report:
         parts = [(item.id, item.reason) for item in found.vacuous]
         parts.append((COVERAGE, "; ".join(item.reason for item in found.vacuous)))
         return [
-            refuted(
-                self.subject(claim, Aspect.VACUITY),
-                counts=self.counts,
-                counterexample=None,
-                reason=reason,
-                replay=self.command,
-                bounds=self.bounds,
-                seconds=self.result.totals.seconds,
-                notes=found.cut,
-            )
+            refuted(self.subject(claim, Aspect.VACUITY), reason=reason, **self.searched, notes=found.cut)
             for claim, reason in parts
         ]
 

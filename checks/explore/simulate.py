@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
-from tidemark.checks.verdicts.verdict import Aspect, Subject, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import Aspect, Searched, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import compile_kernel
 from tidemark.models.native.search.path import Path as Run
@@ -52,51 +52,31 @@ def _verdict(sample: Sample, budget: Budget, protocol: str, prop: Property) -> V
         instance=instance.name,
         aspect=Aspect.VACUITY if reachable else Aspect.PROPERTY,
     )
-    counts = {"executions": sample.walks, "visits": sample.visits}
+    searched: Searched = {
+        "counts": {"executions": sample.walks, "visits": sample.visits},
+        "bounds": instance.bounds_text(),
+        "seconds": sample.seconds,
+        "replay": f"tidemark simulate {instance.name} --visits {budget.visits} --depth {budget.depth} "
+        f"--seed {sample.seed}",
+    }
     rates = {"visits_per_second": sample.visits / max(sample.seconds, 1e-9)}
-    command = (
-        f"tidemark simulate {instance.name} --visits {budget.visits} --depth {budget.depth} "
-        f"--seed {sample.seed}"
-    )
     run = sample.run(prop)
     if run is None:
         what = "walks do not decide liveness" if prop.kind == "leads_to" else "walks can only refute"
-        return inconclusive(
-            subject,
-            reason=f"sampled: {sample.walks} walks of up to {sample.longest} steps; {what}",
-            counts=counts,
-            bounds=instance.bounds_text(),
-            seconds=sample.seconds,
-            replay=command,
-        )
+        reason = f"sampled: {sample.walks} walks of up to {sample.longest} steps; {what}"
+        return inconclusive(subject, reason=reason, **searched)
     if reachable:
-        return holds(
-            subject,
-            counts=counts,
-            bounds=instance.bounds_text(),
-            seconds=sample.seconds,
-            replay=command,
-            rates=rates,
-            notes=(f"reached after {len(run.steps)} steps",),
-        )
-    return refuted(
-        subject,
-        counts=counts,
-        counterexample=counterexample(
-            instance, states=run.states, steps=run.steps, failing=_failing(sample, prop, run)
-        ),
-        replay=replay_command(
-            sample.kernel.interpreter,
-            entry=instance.name,
-            property_id=prop.id,
-            initial=run.states[0],
-            steps=run.steps,
-        ),
-        bounds=instance.bounds_text(),
-        seconds=sample.seconds,
-        rates=rates,
-        notes=(NOT_SHORTEST,),
+        return holds(subject, **searched, rates=rates, notes=(f"reached after {len(run.steps)} steps",))
+    states, steps = run.states, run.steps
+    shown = counterexample(instance, states=states, steps=steps, failing=_failing(sample, prop, run))
+    searched["replay"] = replay_command(
+        sample.kernel.interpreter,
+        entry=instance.name,
+        property_id=prop.id,
+        initial=states[0],
+        steps=steps,
     )
+    return refuted(subject, counterexample=shown, **searched, rates=rates, notes=(NOT_SHORTEST,))
 
 
 def _failing(sample: Sample, prop: Property, run: Run) -> str:

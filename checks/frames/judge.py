@@ -110,10 +110,10 @@ def _verdict(
             bounds = f"any size; {alone.open} does not follow from the step alone"
             return holds(subject, counts=counts, bounds=bounds, replay=replay)
         reason = "says no more than the steps do, one by one: mark it  frame=True"
-        return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
+        return refuted(subject, counts=counts, reason=reason, replay=replay)
     if prop.frame and (lemma := frames.of(lemmas[prop.frame])).open:
         reason = f"is marked as a frame condition given {prop.frame}, which is none itself: {lemma.open}"
-        return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
+        return refuted(subject, counts=counts, reason=reason, replay=replay)
     if not alone.open:
         return holds(subject, counts=counts, bounds="any size; a frame condition", replay=replay)
     reason = f"is marked as a frame condition, and {alone.open} does not follow from the step alone"
@@ -121,7 +121,7 @@ def _verdict(
         return inconclusive(
             subject, reason=f"{reason}, as far as the solver tells", counts=counts, replay=replay
         )
-    return refuted(subject, counts=counts, counterexample=None, reason=reason, replay=replay)
+    return refuted(subject, counts=counts, reason=reason, replay=replay)
 
 
 JUDGE = FramesJudge()

@@ -140,7 +140,6 @@ def _pin(task: Task, what: str, problems: Sequence[str], *, pins: int) -> Verdic
     return refuted(
         subject,
         counts={"pins": max(pins, 1)} | ({} if pins else {UNPINNED: len(problems)}),
-        counterexample=None,
         reason="; ".join(problems),
         replay=task.command,
     )

@@ -29,7 +29,7 @@ from tidemark.checks.verdicts.counterexample import Counterexample, Shape
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress
-from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Searched, Verdict, holds, inconclusive, refuted
 from tidemark.models.manifest import AnyEntry, ConformEntry, InterleaveEntry, Kind
 from tidemark.models.simulation import EXECUTION, ProgramRef
 from tidemark.spec.language.spec import Kind as PropertyKind
@@ -221,11 +221,6 @@ class _Verdicts:
     witnesses: frozenset[str]
 
     @property
-    def command(self) -> str:
-        """The command that runs this entry alone."""
-        return check_command(NAME, self.entry.name)
-
-    @property
     def counts(self) -> dict[str, int]:
         """What was done. On Spark the audit and the repetitions are counted like on one core. Of a program
         without an end every execution is one that was merged.
@@ -243,6 +238,19 @@ class _Verdicts:
         if self.result.states:
             counts["declared_states"] = len(self.result.states)
         return counts
+
+    def searched(self, token: str = "") -> Searched:
+        """What all verdicts have. ``token``: of the execution that refutes a claim, which is one at least."""
+        counts, replay = self.counts, check_command(NAME, self.entry.name)
+        if token:
+            counts["executions"] = max(self.result.statistics.executions, 1)
+            replay = token_command(token)
+        return {
+            "counts": counts,
+            "bounds": self.result.bounds,
+            "seconds": self.result.seconds,
+            "replay": replay,
+        }
 
     def all(self) -> list[Verdict]:
         """One per claim, and what the search has exercised."""
@@ -267,7 +275,6 @@ class _Verdicts:
             if self.result.violations or self.result.reason:
                 return self._unknown(claim, "the search was not completed", Aspect.VACUITY)
             return self._vacuity(claim, "no step is a witness within the bounds")
-        subject = self.context.subject(self.entry, NAME, claim)
         if self.result.refused is not None:
             return self._unknown(claim, self.result.reason)
         found = self._found(claim)
@@ -278,25 +285,13 @@ class _Verdicts:
             return self._unknown(claim, f"executions ended where {', '.join(broken)} was broken")
         if self.result.reason:
             return self._unknown(claim, self.result.reason)
-        return holds(
-            subject,
-            counts=self.counts,
-            bounds=self.result.bounds,
-            seconds=self.result.seconds,
-            replay=self.command,
-            rates={"executions/s": self.result.rate},
-            notes=(f"final states {self.result.finals_digest()}",),
-        )
+        subject = self.context.subject(self.entry, NAME, claim)
+        notes = (f"final states {self.result.finals_digest()}",)
+        return holds(subject, **self.searched(), rates={"executions/s": self.result.rate}, notes=notes)
 
     def _unknown(self, claim: str, reason: str, aspect: Aspect = Aspect.PROPERTY) -> Verdict:
-        return inconclusive(
-            self.context.subject(self.entry, NAME, claim, aspect),
-            reason=reason,
-            counts=self.counts,
-            bounds=self.result.bounds,
-            seconds=self.result.seconds,
-            replay=self.command,
-        )
+        subject = self.context.subject(self.entry, NAME, claim, aspect)
+        return inconclusive(subject, reason=reason, **self.searched())
 
     def _refuted(self, claim: str, found: Found) -> Verdict:
         program = program_of(self.entry)
@@ -308,12 +303,9 @@ class _Verdicts:
         seen = witness(program, short.found.token)
         return refuted(
             self.context.subject(self.entry, NAME, claim),
-            counts={**self.counts, "executions": max(self.result.statistics.executions, 1)},
             counterexample=counterexample_of(seen),
-            replay=token_command(seen.token),
             reason=short.found.violation.message,
-            bounds=self.result.bounds,
-            seconds=self.result.seconds,
+            **self.searched(seen.token),
             notes=(*[f"shrunk from {before} to {after} steps"] * (after < before), *self.result.reasons),
         )
 
@@ -328,12 +320,9 @@ class _Verdicts:
         }
         return refuted(
             self.context.subject(self.entry, NAME, claim),
-            counts={**self.counts, "executions": max(self.result.statistics.executions, 1)},
             counterexample=shown.model_copy(update=update),
-            replay=token_command(found.token),
             reason=found.violation.message,
-            bounds=self.result.bounds,
-            seconds=self.result.seconds,
+            **self.searched(found.token),
         )
 
     def _coverage(self) -> list[Verdict]:
@@ -354,15 +343,8 @@ class _Verdicts:
     def _vacuity(self, claim: str, reason: str) -> Verdict:
         subject = self.context.subject(self.entry, NAME, claim, Aspect.VACUITY)
         if not reason:
-            return holds(subject, counts=self.counts, bounds=self.result.bounds, replay=self.command)
-        return refuted(
-            subject,
-            counts=self.counts,
-            counterexample=None,
-            reason=reason,
-            bounds=self.result.bounds,
-            replay=self.command,
-        )
+            return holds(subject, **self.searched())
+        return refuted(subject, reason=reason, **self.searched())
 
 
 JUDGE = InterleaveJudge()

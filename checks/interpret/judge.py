@@ -7,7 +7,15 @@ from tidemark.checks.verdicts.commands import check_command
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
-from tidemark.checks.verdicts.verdict import RUN_STEPS, Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import (
+    RUN_STEPS,
+    Aspect,
+    Searched,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.evaluate import State
 from tidemark.models.interpreted.interpreter import Interpreter, Step
@@ -59,43 +67,34 @@ class InterpretJudge:
         witness = prop.kind == "reachable"
         aspect = Aspect.VACUITY if witness else Aspect.PROPERTY
         subject = context.subject(entry, self.name, prop.id, aspect)
-        counts = {
-            "distinct": len(reached.parents),
-            "generated": reached.generated,
-            "depth": reached.depth,
-            "outside": reached.out_of_bounds,
+        searched: Searched = {
+            "counts": {
+                "distinct": len(reached.parents),
+                "generated": reached.generated,
+                "depth": reached.depth,
+                "outside": reached.out_of_bounds,
+            },
+            "bounds": interpreter.instance.bounds_text(),
+            "seconds": seconds,
+            "replay": check_command(self.name, entry.name),
         }
-        bounds = interpreter.instance.bounds_text()
-        replay = check_command(self.name, entry.name)
         found = reached.found.get(prop.id)
         if found is not None and not witness:
             states, steps = _run(reached, found)
             failing = failing_conjunct(interpreter, prop, found.before, found.after)
-            return refuted(
-                subject,
-                counts=counts | {RUN_STEPS: len(steps)},
-                bounds=bounds,
-                replay=replay_command(
-                    interpreter, entry=entry.name, property_id=prop.id, initial=states[0], steps=steps
-                ),
-                seconds=seconds,
-                counterexample=counterexample(
-                    interpreter.instance, states=states, steps=steps, failing=failing
-                ),
+            shown = counterexample(interpreter.instance, states=states, steps=steps, failing=failing)
+            searched["counts"][RUN_STEPS] = len(steps)
+            searched["replay"] = replay_command(
+                interpreter, entry=entry.name, property_id=prop.id, initial=states[0], steps=steps
             )
+            return refuted(subject, counterexample=shown, **searched)
         if found is None and not reached.complete:
             reason = f"more than {LIMIT} states; let explore or distribute judge {entry.name}"
-            return inconclusive(subject, reason=reason, counts=counts, bounds=bounds, replay=replay)
+            return inconclusive(subject, reason=reason, **searched)
         if found is None and witness:
-            return refuted(
-                subject,
-                counts=counts,
-                bounds=bounds,
-                replay=replay,
-                counterexample=None,
-                reason=f"not reached within the bounds: {prop.description}",
-            )
-        return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
+            reason = f"not reached within the bounds: {prop.description}"
+            return refuted(subject, reason=reason, **searched)
+        return holds(subject, **searched)
 
 
 def _run(reached: Reached, found: Found) -> tuple[list[State], list[Step]]:

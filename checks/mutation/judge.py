@@ -21,6 +21,7 @@ from tidemark.checks.verdicts.progress import Progress, silent
 from tidemark.checks.verdicts.verdict import (
     Aspect,
     Outcome,
+    Searched,
     Subject,
     Verdict,
     amended,
@@ -209,35 +210,18 @@ def _replay(subject: Subject) -> str:
 
 
 def _verdict(subject: Subject, result: MutantResult, instance: Instance) -> Verdict:
-    counts = {"distinct": result.distinct}
+    searched: Searched = {
+        "counts": {"distinct": result.distinct},
+        "bounds": instance.bounds_text(),
+        "seconds": result.seconds,
+        "replay": _replay(subject),
+    }
     if result.fate is Fate.KILLED:
-        return refuted(
-            subject,
-            counts=counts,
-            counterexample=result.counterexample,
-            replay=_replay(subject),
-            bounds=instance.bounds_text(),
-            seconds=result.seconds,
-            notes=(f"killed by {result.killer}", result.change),
-        )
+        notes = (f"killed by {result.killer}", result.change)
+        return refuted(subject, counterexample=result.counterexample, **searched, notes=notes)
     if result.fate is Fate.UNDECIDED:
-        return inconclusive(
-            subject,
-            reason=result.reason,
-            counts=counts,
-            bounds=instance.bounds_text(),
-            seconds=result.seconds,
-            replay=_replay(subject),
-            notes=(result.change,),
-        )
-    return holds(
-        subject,
-        counts=counts,
-        bounds=instance.bounds_text(),
-        seconds=result.seconds,
-        replay=_replay(subject),
-        notes=(f"{result.fate.value}: {result.reason}", result.change),
-    )
+        return inconclusive(subject, reason=result.reason, **searched, notes=(result.change,))
+    return holds(subject, **searched, notes=(f"{result.fate.value}: {result.reason}", result.change))
 
 
 def _summary(subject: Subject, results: Sequence[MutantResult], instance: Instance) -> Verdict:

@@ -52,7 +52,6 @@ def _verdict(subject: Subject, compared: Sequence[Difference | None], *, replay:
     return refuted(
         subject,
         counts=counts,
-        counterexample=None,
         reason=first.headline + more,
         replay=replay,
         notes=(

@@ -119,9 +119,7 @@ def second_opinion(
             f"{len(wrong)} contradictions; {first.query.obligation}: {first.query.piece} is "
             f"{first.query.result} for Z3 and {first.other} for cvc5"
         )
-        return refuted(
-            subject, counts=counts, counterexample=None, reason=reason, seconds=seconds, replay=replay
-        )
+        return refuted(subject, counts=counts, reason=reason, seconds=seconds, replay=replay)
     if not by[Opinion.AGREES]:
         why = found[0].other if found else "no query decided anything"
         reason = f"cvc5 answers none of {len(found)} queries: {why}"

@@ -395,7 +395,6 @@ def _verdict(
     return refuted(
         subject,
         counts=counts,
-        counterexample=None,
         reason="; ".join([*map(_says, new), *(_shows(part, trials) for part in gone)]),
         bounds=bounds,
         replay=replay,

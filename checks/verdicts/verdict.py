@@ -153,6 +153,15 @@ class Measured(TypedDict, total=False):
     rates: dict[str, float]
 
 
+class Searched(TypedDict):
+    """What all verdicts on one search share."""
+
+    counts: dict[str, int]
+    bounds: str
+    seconds: float
+    replay: str
+
+
 def proved(subject: Subject, *, counts: Mapping[str, int], **measured: Unpack[Measured]) -> Verdict:
     """True for every size. ``counts`` has the number of discharged obligations.
 
@@ -175,7 +184,7 @@ def refuted(
     subject: Subject,
     *,
     counts: Mapping[str, int],
-    counterexample: Counterexample | None,
+    counterexample: Counterexample | None = None,
     reason: str = "",
     bounds: str = "",
     **measured: Unpack[Measured],

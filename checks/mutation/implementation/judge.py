@@ -301,13 +301,7 @@ def _verdict(subject: Subject, trial: Trial, text: str, plan: Plan) -> Verdict:
     replay = check_command("mutate", subject.instance)
     if trial.fate in NOTICED and not is_harmless(trial, plan):
         return refuted(
-            subject,
-            counts=counts,
-            counterexample=None,
-            reason=str(trial),
-            seconds=trial.seconds,
-            replay=replay,
-            notes=notes,
+            subject, reason=str(trial), counts=counts, seconds=trial.seconds, replay=replay, notes=notes
         )
     if trial.fate in UNNOTICED or is_harmless(trial, plan):
         return holds(
@@ -338,13 +332,7 @@ def _controls(subject: Subject, controls: Mapping[str, Trial]) -> Verdict:
             problems.append(f"{name} must be {fate.value!r}: {trial or 'it was not tried'}")
     replay = check_command("mutate", subject.instance)
     if problems:
-        return refuted(
-            subject,
-            counts={"pins": len(due)},
-            counterexample=None,
-            reason="; ".join(problems),
-            replay=replay,
-        )
+        return refuted(subject, counts={"pins": len(due)}, reason="; ".join(problems), replay=replay)
     return holds(subject, counts={"pins": len(due)}, bounds="the runner of mutants", replay=replay)
 
 

@@ -8,9 +8,17 @@ from dataclasses import dataclass
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.spark.search.breadth_first import Result, Search
 from tidemark.checks.verdicts.commands import check_command
-from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
-from tidemark.checks.verdicts.verdict import RUN_STEPS, Aspect, Subject, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import (
+    RUN_STEPS,
+    Aspect,
+    Searched,
+    Subject,
+    Verdict,
+    holds,
+    inconclusive,
+    refuted,
+)
 from tidemark.models.interpreted.interpreter import Interpreter, Step
 from tidemark.spec.language.spec import Property
 
@@ -60,9 +68,10 @@ class Judged:
         return f"{self.interpreter.instance.bounds_text()}{left}"
 
     @property
-    def replay(self) -> str:
-        """The command that searches again."""
-        return check_command(NAME, self.interpreter.instance.name)
+    def searched(self) -> Searched:
+        """What all verdicts have; of the seconds only the caller knows."""
+        replay = check_command(NAME, self.interpreter.instance.name)
+        return {"counts": self.counts, "bounds": self.bounds, "seconds": 0.0, "replay": replay}
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -81,12 +90,7 @@ class Judged:
             if self.result.stopped:
                 return self._unless_stopped(subject)
             return refuted(
-                subject,
-                counts=self.counts,
-                counterexample=None,
-                reason=f"never reached within the bounds: {prop.description}",
-                replay=self.replay,
-                bounds=self.bounds,
+                subject, reason=f"never reached within the bounds: {prop.description}", **self.searched
             )
         found = self.result.violations.get(prop.id)
         if found is not None:
@@ -99,19 +103,10 @@ class Judged:
     def _unless_stopped(self, subject: Subject) -> Verdict:
         if not self.result.stopped:
             return self._holds(subject)
-        return inconclusive(
-            subject, reason=self.result.stopped, counts=self.counts, bounds=self.bounds, notes=self.notes
-        )
+        return inconclusive(subject, reason=self.result.stopped, **self.searched, notes=self.notes)
 
     def _holds(self, subject: Subject) -> Verdict:
-        return holds(
-            subject,
-            counts=self.counts,
-            bounds=self.bounds,
-            notes=self.notes,
-            rates=self.rates,
-            replay=self.replay,
-        )
+        return holds(subject, **self.searched, notes=self.notes, rates=self.rates)
 
     def _run_to(self, state: tuple[int, ...], depth: int) -> tuple[list[tuple[object, ...]], list[Step]]:
         """A shortest run to a packed state, taken again by the interpreter."""
@@ -142,15 +137,11 @@ class Judged:
             raise BrokenRunError(
                 f"the kernel says that {prop.id} fails at depth {len(steps)}, the interpreter does not"
             )
-        shown: Counterexample = counterexample(instance, states=states, steps=steps, failing=failing)
-        return refuted(
-            self.subject(prop, Aspect.PROPERTY),
-            counts=self.counts | {RUN_STEPS: len(steps)},
-            counterexample=shown,
-            replay=replay_command(
-                self.interpreter, entry=instance.name, property_id=prop.id, initial=states[0], steps=steps
-            ),
-            bounds=self.bounds,
-            notes=self.notes,
-            rates=self.rates,
+        searched = self.searched
+        searched["counts"][RUN_STEPS] = len(steps)
+        searched["replay"] = replay_command(
+            self.interpreter, entry=instance.name, property_id=prop.id, initial=states[0], steps=steps
         )
+        shown = counterexample(instance, states=states, steps=steps, failing=failing)
+        subject = self.subject(prop, Aspect.PROPERTY)
+        return refuted(subject, counterexample=shown, **searched, notes=self.notes, rates=self.rates)

@@ -39,7 +39,7 @@ def refutation(aspect: Aspect = Aspect.PROPERTY) -> Verdict:
 
 
 def without_run(aspect: Aspect, reason: str = "") -> Verdict:
-    return refuted(subject(aspect), counts={"distinct": 1}, counterexample=None, replay="x", reason=reason)
+    return refuted(subject(aspect), counts={"distinct": 1}, replay="x", reason=reason)
 
 
 class TestConstructors:

@@ -48,9 +48,7 @@ def result() -> RunResult:
 
     def pin(judge: str, instance: str) -> Judgement:
         subject = about(judge, instance, "pinned-counts", Aspect.PIN)
-        verdict = refuted(
-            subject, counts={"pins": 1}, counterexample=None, reason="distinct: pinned 8", replay="x"
-        )
+        verdict = refuted(subject, counts={"pins": 1}, reason="distinct: pinned 8", replay="x")
         return Judgement(verdict=verdict, expected=Outcome.HOLDS)
 
     short = [step for step in STEPS if step.action != "tick"]

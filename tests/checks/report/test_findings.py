@@ -163,9 +163,7 @@ def about(claim: str, aspect: Aspect = Aspect.PROPERTY) -> Subject:
 
 def pin(number: int) -> Judgement:
     subject = about(f"pin-{number}", Aspect.PIN)
-    return judged(
-        refuted(subject, counts={"pins": 1}, counterexample=None, reason="no count is pinned", replay="x")
-    )
+    return judged(refuted(subject, counts={"pins": 1}, reason="no count is pinned", replay="x"))
 
 
 SURVIVOR = judged(
@@ -283,9 +281,7 @@ def _tried(mutant: str, *notes: str) -> Judgement:
     subject = Subject(protocol="p", property_id=mutant, judge="mutate", instance="places", aspect=Aspect.SLIP)
     killed = notes[0].startswith(f"{FATE}killed")
     verdict = (
-        refuted(
-            subject, counts={"executions": 1}, counterexample=None, reason="it is", replay="r", notes=notes
-        )
+        refuted(subject, counts={"executions": 1}, reason="it is", replay="r", notes=notes)
         if killed
         else holds(subject, counts={"executions": 1}, bounds="one entry", replay="r", notes=notes)
     )
