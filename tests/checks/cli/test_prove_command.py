@@ -9,6 +9,7 @@ import pytest
 import typer
 from rich.markup import render
 
+from tests.checks.prove.test_second_opinion import HEAD
 from tidemark.checks.cli import app as cli
 from tidemark.checks.cli.app import run
 from tidemark.checks.cli.commands import application
@@ -117,17 +118,13 @@ def test_states_and_a_run(capsys):
     assert json.loads(capsys.readouterr().out)["#meta"]["format"] == "ITF"
 
 
-GOOD = """
-name = "locks"
-protocol = "tests.protocols_proof.locks:TicketLock"
-[properties]
-invariant = ["ticketlock.one_inside"]
-lemma = ["ticketlock.inside_is_called", "ticketlock.numbers_differ", "ticketlock.numbers_were_drawn"]
-transition_invariant = ["ticketlock.called_in_order"]
-reachable = ["ticketlock.two_wait"]
+GOOD = (
+    HEAD.replace('"ticketlock"', '"locks"')
+    + """
 [proof.locks-any-size]
 expect = { every = "proved" }
 """
+)
 
 
 def chosen(tmp_path: Path, *, only: tuple[str, ...]) -> list[str]:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.protocols_proof import lamp
+from tests.protocols_proof.ranked import Lamp
 from tidemark.checks.cli.app import run
 from tidemark.checks.prove.judge import JUDGE, describe
 from tidemark.checks.prove.proof import Proof, prove
@@ -275,7 +275,7 @@ def test_reasons_are_closed_and_of_the_protocol():
 
 
 def subject(name: str, *claims: str) -> ProofSubject:
-    return ProofSubject(f"tests.protocols_proof.lamp:{name}", liveness=claims or ("lamp.it_lights",))
+    return ProofSubject(f"{RANKED}:{name}", liveness=claims or ("lamp.it_lights",))
 
 
 def lamp_proof(name: str) -> Proof:
@@ -322,7 +322,7 @@ def test_what_it_rests_on_may_be_of_no_fewer_runs():
 
 
 def test_a_rank_names_numbers_of_the_state():
-    class Unknown(lamp.Lamp):
+    class Unknown(Lamp):
         """It names what is no number."""
 
         @rank("it_lights", finitely=("lit",))
@@ -336,7 +336,7 @@ def test_a_rank_names_numbers_of_the_state():
 
 def judged(*finitely: str, name: str = "Lamp") -> list[Verdict]:
     """Verdicts on an entry of the lamp that says of which runs its proof is."""
-    protocol = f"tests.protocols_proof.lamp:{name}"
+    protocol = f"{RANKED}:{name}"
     entry = ProofEntry(
         name="lamp-any-size",
         protocol=protocol,
