@@ -21,7 +21,7 @@ from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.trace import counterexample
-from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Verdict, holds, inconclusive, refuted
+from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Searched, Verdict, holds, inconclusive, refuted
 from tidemark.models.conformance import Adapter, ConformanceRun, Journal, Mismatch, machine, shortest
 from tidemark.models.conformance.draws import even_draws
 from tidemark.models.instance import Instance
@@ -63,16 +63,17 @@ class ConformJudge:
     def _walked(self, entry: ConformEntry, context: Context) -> list[Verdict]:
         walks = Walks(entry, context.seed)
         seconds = walks.run()
-        counts = {"examples": walks.made, "performed": walks.steps}
-        bounds = f"{entry.examples} walks of at most {entry.steps} steps, seed {context.seed}"
-        over = (counts, bounds, seconds)
+        over: Searched = {
+            "counts": {"examples": walks.made, "performed": walks.steps},
+            "bounds": f"{entry.examples} walks of at most {entry.steps} steps, seed {context.seed}",
+            "seconds": seconds,
+            "replay": check_command(self.name, entry.name),
+        }
         violation = walks.violation()
         if violation is not None and violation.kind == CLOSED_WORLD:
             subject = context.subject(entry, self.name, CLAIM)
             reason = f"the program cannot be explored: {violation.message}"
-            return [
-                inconclusive(subject, reason=reason, counts=counts, bounds=bounds, replay=self._replay(entry))
-            ]
+            return [inconclusive(subject, reason=reason, **over)]
         if violation is not None:  # the walks end at the first failure: what they cover says nothing
             return [self._conformance(entry, context, over, walks.shown())]
         return [
@@ -100,47 +101,32 @@ class ConformJudge:
             f"{entry.examples} examples of at most {entry.steps} steps, seed {context.seed}; "
             f"{drive.checker.interpreter.instance.bounds_text()}"
         )
-        over = (counts, bounds, seconds)
+        replay = check_command(self.name, entry.name)
+        over: Searched = {"counts": counts, "bounds": bounds, "seconds": seconds, "replay": replay}
         conformance = self._conformance(entry, context, over, _shown(failing))
         if failing is not None:  # the examples end at the first failure: what they cover says nothing
             return [conformance]
         silent = _silent(entry, drive.checker, drive.adapter, journal)
         return [conformance, self._coverage(entry, context, over, silent)]
 
-    def _replay(self, entry: ConformEntry) -> str:
-        return check_command(self.name, entry.name)
-
     def _conformance(
-        self,
-        entry: ConformEntry,
-        context: Context,
-        over: tuple[dict[str, int], str, float],
-        shown: Counterexample | None,
+        self, entry: ConformEntry, context: Context, over: Searched, shown: Counterexample | None
     ) -> Verdict:
-        counts, bounds, seconds = over
         subject = context.subject(entry, self.name, CLAIM)
-        replay = self._replay(entry)
-        if shown is None:
-            return holds(subject, counts=counts, bounds=bounds, seconds=seconds, replay=replay)
-        return refuted(
-            subject, counts=counts, bounds=bounds, seconds=seconds, counterexample=shown, replay=replay
-        )
+        return holds(subject, **over) if shown is None else refuted(subject, counterexample=shown, **over)
 
     def _coverage(
         self,
         entry: ConformEntry,
         context: Context,
-        over: tuple[dict[str, int], str, float],
+        over: Searched,
         problems: list[str],
         notes: tuple[str, ...] = (),
     ) -> Verdict:
-        counts, bounds, _ = over
         subject = context.subject(entry, self.name, COVERAGE, Aspect.VACUITY)
-        replay = self._replay(entry)
         if not problems:
-            return holds(subject, counts=counts, bounds=bounds, replay=replay, notes=notes)
-        reason = "; ".join(problems)
-        return refuted(subject, counts=counts, bounds=bounds, reason=reason, replay=replay)
+            return holds(subject, **over, notes=notes)
+        return refuted(subject, reason="; ".join(problems), **over)
 
 
 def _instance(entry: ConformEntry, context: Context) -> Instance:
