@@ -47,6 +47,8 @@ class CheckpointUpdater:
     tasks: pending reports; a task stays until its position or a greater one was acknowledged.
     signal: filled when a flush asks for a prompt report. It holds one signal: filling it twice is the same.
     in_flight: calls between their sending and the clean-up.
+    apart: channels whose last request failed. Each has a request of its own until one succeeds, so that a
+        checkpoint that cannot be stored holds up no other channel.
     """
 
     def __init__(
@@ -54,6 +56,7 @@ class CheckpointUpdater:
     ) -> None:
         self.tasks: dict[ChannelName, CheckpointTask] = {}
         self.in_flight: dict[ChannelName, CheckpointCall] = {}
+        self.apart: set[ChannelName] = set()
         self.signal = asyncio.Event()
         self._round = asyncio.Lock()
         self._coordinator = coordinator
@@ -107,7 +110,9 @@ class CheckpointUpdater:
     async def _update(self, tasks: Sequence[CheckpointTask]) -> None:
         """Report the tasks in batches, a limited number of batches at a time; then clean up."""
         parallel, size = self._config.max_parallel_rpcs, self._config.max_positions_per_rpc
-        batches = [tasks[at : at + size] for at in range(0, len(tasks), size)]
+        whole = [task for task in tasks if task.channel not in self.apart]
+        batches = [whole[at : at + size] for at in range(0, len(whole), size)]
+        batches += [[task] for task in tasks if task.channel in self.apart]
         finished: list[CheckpointCall] = []
         for at in range(0, len(batches), parallel):
             finished += await self._send_parallel(batches[at : at + parallel])
@@ -137,9 +142,10 @@ class CheckpointUpdater:
             )
         except RpcError:
             for call in calls:
-                del self.in_flight[call.channel]
+                self.apart.add(self.in_flight.pop(call.channel).channel)
             return []
         for call in calls:
+            self.apart.discard(call.channel)
             call.stage = CallStage.ACKED
         for task, call in zip(batch, calls, strict=True):
             await task.callback(call)

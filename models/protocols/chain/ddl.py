@@ -14,7 +14,7 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.models.protocols.chain.program import FORWARD, WATERMARK, CoarsePoints, Entry, last_tick
-from tidemark.models.protocols.common.calls import is_alone
+from tidemark.models.protocols.common.calls import Alone
 from tidemark.models.protocols.common.oracle import (
     ORACLE,
     Answers,
@@ -57,7 +57,7 @@ class DdlChainScenario(FaultyScenario):
     near: bool = True
 
 
-class DdlChainProgram(Program):
+class DdlChainProgram(Alone, Program):
     """One root coordinator without proxies, clients with DDL, a background job, one log."""
 
     claims = (WATERMARK, FORWARD, LOOPS, FINISHED)
@@ -123,10 +123,6 @@ class DdlChainProgram(Program):
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
         """See ``TickStreams``."""
         await self.world.operation(f"tick {channel} {ts}", lambda: self._add(("tick", ts)))
-
-    async def is_newest(self) -> bool:
-        """See ``TickStreams``."""
-        return await is_alone()
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See ``TickStreams``."""

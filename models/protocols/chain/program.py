@@ -18,7 +18,7 @@ from tidemark.impl.rootcoord.ports import RootCoordPorts, SessionStore, TickStre
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import DDL_SOURCE, SourceId
-from tidemark.models.protocols.common.calls import calls, is_alone, remote
+from tidemark.models.protocols.common.calls import Alone, calls, remote
 from tidemark.models.protocols.common.oracle import Answers, CountedClock, OracleCalls, OracleProcess, Pause
 from tidemark.models.protocols.proxy import program as proxy_program
 from tidemark.models.protocols.proxy.refinement import ProxyView, proxy_view
@@ -108,7 +108,7 @@ def _name(source: SourceId) -> str:
     return f"proxy {source}"
 
 
-class Logs:
+class Logs(Alone):
     """All logs, entry by entry. Messages come by the network; ticks, and fences, in one step."""
 
     def __init__(self, world: World, sessions: Sessions) -> None:
@@ -147,10 +147,6 @@ class Logs:
             self.entries.setdefault(channel, []).append(("tick", ts))
 
         await self._world.operation(f"tick {channel} {ts}", put)
-
-    async def is_newest(self) -> bool:
-        """See ``TickStreams``."""
-        return await is_alone()
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See ``TickStreams``."""

@@ -26,8 +26,8 @@ MUTANTS = patches(
     Patch(
         "tail-is-left-out",
         at=f"{UPDATER}_update",
-        old="len(tasks), size)",
-        new="len(tasks) - size + 1, size)",
+        old="len(whole), size)",
+        new="len(whole) - size + 1, size)",
         killer="a_round_sends_all",
         on=Host("channels-tail", channels),
         source="facts 9",

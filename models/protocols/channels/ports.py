@@ -6,41 +6,16 @@ from collections.abc import Callable, Mapping, Sequence
 from tidemark.impl.datanode.data_node import DataNode
 from tidemark.impl.errors import RpcError, StoreError
 from tidemark.impl.types import (
-    ChannelName,
     ChannelRecord,
     MetaSnapshot,
-    Pack,
-    Position,
     SegmentId,
     SegmentRecord,
 )
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
+from tidemark.models.protocols.common.calls import known_as
 from tidemark.models.simulation.world.process import Process
-from tidemark.models.simulation.world.world import World
 
 META = "meta"
 CHANNELS = "channels"
-
-
-class Logs:
-    """Logs whose packs are all there from the start. Reading the next one is a step."""
-
-    def __init__(self, world: World, packs: Mapping[ChannelName, Sequence[Pack]]) -> None:
-        self._world = world
-        self._packs = packs
-
-    async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
-        """Return the first pack that ends after a position; wait for ever if there is none."""
-        for pack in self._packs[channel]:
-            if pack.end.ts > after.ts:
-                await self._world.operation(f"consume {channel} {pack.end.ts}", _nothing)
-                return pack
-        endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
-        return await endless
-
-
-def _nothing() -> None:
-    """The log is immutable: reading it touches nothing."""
 
 
 class SlowMeta:
@@ -77,10 +52,8 @@ class SlowMeta:
             self._store.content().pop(f"segment {segment}", None)
 
     async def _put(self, key: str, value: object) -> None:
-        try:
+        with known_as(StoreError):
             await self._store.put(key, value)
-        except (StorageFailedError, StorageUnknownError) as error:
-            raise StoreError(str(error)) from error
 
 
 def snapshot(content: Mapping[str, object]) -> MetaSnapshot:

@@ -5,7 +5,7 @@ coordinator, the objects behind them, and the logs; and what the node does with 
 search has to merge states: an observation says more than its owner's state.
 """
 
-from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Hashable, Mapping
 from typing import Any
 
 from tidemark.impl.datacoord.coordinator import Coordinator
@@ -13,7 +13,7 @@ from tidemark.impl.datacoord.direct import DirectCoordinatorClient
 from tidemark.impl.datacoord.flush_service import FlushService
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
 from tidemark.impl.datanode.direct import DirectNodeClient
-from tidemark.impl.errors import ChannelDroppedError, RpcError, StoreError, UnknownChannelError
+from tidemark.impl.errors import ChannelDroppedError, StoreError, UnknownChannelError
 from tidemark.impl.ports import DataNodeClient, MetaStore
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.types import (
@@ -28,7 +28,6 @@ from tidemark.impl.types import (
     SaveOutcome,
     SegmentId,
     SegmentPhase,
-    SegmentRecord,
     UpdateCheckpoints,
 )
 from tidemark.models.protocols.channels.claims import (
@@ -45,10 +44,10 @@ from tidemark.models.protocols.channels.claims import (
     wrong_state,
     wrong_step,
 )
-from tidemark.models.protocols.channels.ports import CHANNELS, META, Logs, NodeClock, SlowMeta, snapshot
+from tidemark.models.protocols.channels.ports import CHANNELS, META, NodeClock, SlowMeta, snapshot
 from tidemark.models.protocols.channels.scenario import COORDINATOR, NODE, ChannelsScenario
-from tidemark.models.protocols.common.calls import calls, watched
-from tidemark.models.protocols.flush.ports import OBJECTS, Objects, PollingClock
+from tidemark.models.protocols.common.calls import as_remote, calls, telling, watched
+from tidemark.models.protocols.flush.ports import OBJECTS, Log, Objects, PollingClock, sealing
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation, Program
 from tidemark.models.simulation.world.process import Process
@@ -104,7 +103,7 @@ class ChannelsProgram(Program):
 
     async def _run_coordinator(self, process: Process) -> None:
         meta: MetaStore = SlowMeta(process) if self.scenario.slow_store else self._memory_meta
-        coordinator = Coordinator(meta=_Telling(meta, self._news))
+        coordinator = Coordinator(meta=telling(meta, self._news))
         await coordinator.load()
         self.coordinator = coordinator
         self._polling.clear()
@@ -166,14 +165,14 @@ class ChannelsProgram(Program):
 
     def _serve(self, process: Process, coordinator: Coordinator) -> None:
         for method in ("save_binlog_paths", "update_channel_checkpoints", "recover_channel", "drop_channel"):
-            process.serve(method, _as_remote(getattr(coordinator, method)))
+            process.serve(method, as_remote(getattr(coordinator, method), StoreError))
 
     # The node.
 
     async def _run_node(self, process: Process) -> None:
         node = await self._open_node(process, calls(process, COORDINATOR))
-        process.serve("flush_channel", _answer(node.flush_channel))
-        process.serve("seal_segments", _seal(node))
+        process.serve("flush_channel", as_remote(node.flush_channel, UnknownChannelError))
+        process.serve("seal_segments", sealing(node))
         await node.supervisor.wait_failed()
 
     async def _open_node(self, process: Process, client: Any) -> DataNode:
@@ -188,7 +187,7 @@ class ChannelsProgram(Program):
         )
         ports = DataNodePorts(
             clock=self.clock,
-            log=Logs(self.world, self.scenario.packs()),
+            log=Log(self.world, self.scenario.packs()),
             store=Objects(process),
             coordinator=watched(client, self._note, self._hear),
             preemption=process,
@@ -390,7 +389,7 @@ def _memory_of(node: DataNode) -> Hashable:
         tuple(
             sorted((c, t.position.ts, t.stage.value, t.saw_flush_ts) for c, t in updater.in_flight.items())
         ),
-        updater.signal.is_set(),
+        (updater.signal.is_set(), tuple(sorted(updater.apart))),
         tuple(sorted((repr(key), tuple(t.key for t in q)) for key, q in node.sync_manager.queues.items())),
     )
 
@@ -431,65 +430,6 @@ def _ordered(records: MetaSnapshot) -> MetaSnapshot:
         tuple(sorted(records.channels, key=lambda record: record.channel)),
         tuple(sorted(records.segments, key=lambda record: record.segment_id)),
     )
-
-
-class _Telling:
-    """A metadata store that tells when something was saved: waiters may poll again."""
-
-    def __init__(self, meta: MetaStore, news: Callable[[], None]) -> None:
-        self._meta = meta
-        self._news = news
-
-    async def load(self) -> MetaSnapshot:
-        return await self._meta.load()
-
-    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
-        await self._meta.save_channels(records)
-        self._news()
-
-    async def save_segment(self, record: SegmentRecord) -> None:
-        await self._meta.save_segment(record)
-        self._news()
-
-    async def replace_segment(self, record: SegmentRecord) -> None:
-        await self._meta.replace_segment(record)
-        self._news()
-
-    async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
-        await self._meta.collect(channel, segments)
-        self._news()
-
-
-def _as_remote(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """A handler whose store may fail: to the caller that is a failed call."""
-
-    async def handler(*arguments: Any) -> Any:
-        try:
-            return await method(*arguments)
-        except StoreError as failure:
-            raise RpcError(str(failure)) from failure
-
-    return handler
-
-
-def _answer(method: Callable[..., None]) -> Callable[..., Awaitable[None]]:
-    async def handler(*arguments: Any) -> None:
-        try:
-            method(*arguments)
-        except UnknownChannelError as failure:
-            raise RpcError(str(failure)) from failure
-
-    return handler
-
-
-def _seal(node: DataNode) -> Callable[..., Awaitable[bool]]:
-    async def handler(channel: ChannelName, segments: Sequence[SegmentId], expires: int) -> bool:
-        try:
-            return await node.seal_segments(channel, segments, expires=expires)
-        except UnknownChannelError as failure:
-            raise RpcError(str(failure)) from failure
-
-    return handler
 
 
 channels = program(ChannelsProgram, ChannelsScenario)

@@ -1,17 +1,37 @@
 """Calls between simulated processes, with the errors of the implementation."""
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from inspect import isawaitable
 from typing import Any
 
 from tidemark.impl.errors import RpcError, RpcTimeoutError
-from tidemark.models.simulation.errors import CallTimeoutError, CallUnavailableError
+from tidemark.models.simulation.errors import (
+    CallTimeoutError,
+    CallUnavailableError,
+    StorageFailedError,
+    StorageUnknownError,
+)
 from tidemark.models.simulation.world.process import Process
 
 
-async def is_alone() -> bool:
-    """Whether a coordinator is the newest, where no other one follows it while it runs."""
-    return True
+class Alone:
+    """What a coordinator asks of the logs, where no other one follows it while it runs."""
+
+    async def is_newest(self) -> bool:
+        """It is."""
+        return True
+
+
+@contextmanager
+def known_as(error: type[Exception], *failures: type[Exception]) -> Iterator[None]:
+    """Failures, by default those of a store of the world, are this error of the implementation."""
+    kinds = failures or (StorageFailedError, StorageUnknownError)
+    try:
+        yield
+    except kinds as failure:
+        raise error(str(failure)) from failure
 
 
 async def remote(process: Process, destination: str, method: str, *arguments: Any) -> Any:
@@ -22,6 +42,17 @@ async def remote(process: Process, destination: str, method: str, *arguments: An
         raise RpcTimeoutError(f"{method}: {error}") from error
     except CallUnavailableError as error:
         raise RpcError(f"{method}: {error}") from error
+
+
+def as_remote(method: Callable[..., Any], *failures: type[Exception]) -> Callable[..., Awaitable[Any]]:
+    """A handler that tells its caller of these failures of a method as of a failed call."""
+
+    async def handler(*arguments: Any) -> Any:
+        with known_as(RpcError, *failures):
+            answer = method(*arguments)
+            return await answer if isawaitable(answer) else answer
+
+    return handler
 
 
 class _Calls:
@@ -54,6 +85,18 @@ def calls(
         except RpcTimeoutError:
             given_up()
             raise
+
+    return _Calls(call)
+
+
+def telling(client: Any, news: Callable[[], None]) -> Any:
+    """A client that tells when one of its methods has changed something; ``load`` changes nothing."""
+
+    async def call(method: str, *arguments: Any) -> Any:
+        answer = await getattr(client, method)(*arguments)
+        if method != "load":
+            news()
+        return answer
 
     return _Calls(call)
 

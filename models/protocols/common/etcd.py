@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from tidemark.impl.errors import StoreError
 from tidemark.impl.storage.etcd_client import Change, Json, KeyRange, decode, first_change_of
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
+from tidemark.models.protocols.common.calls import known_as
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Store
 
@@ -219,11 +219,9 @@ class SimulatedCalls:
         task = asyncio.current_task()
         name = task.get_name() if task is not None else ""
         verb = path.rpartition("/")[2]
-        try:
+        with known_as(StoreError):
             outlives = self.outlives(request)
             found = await self._store.transact(f"etcd {verb}", change, keys=ALL, remote=outlives)
-        except (StorageFailedError, StorageUnknownError) as failure:
-            raise StoreError(str(failure)) from failure
         if isinstance(found, StoreError):
             raise found
         return found

@@ -5,18 +5,29 @@ interruption which the granularity table of ``impl/README.md`` counts.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from tidemark.impl.errors import RpcError, StoreError
+from tidemark.impl.datanode.data_node import DataNode
+from tidemark.impl.errors import RpcError, StoreError, UnknownChannelError
+from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.types import ChannelName, Pack, Position, Row, SaveBinlogPaths, UpdateCheckpoints
-from tidemark.models.protocols.common.calls import remote
+from tidemark.impl.types import (
+    ChannelName,
+    ChannelRecord,
+    Pack,
+    Position,
+    Row,
+    SaveBinlogPaths,
+    UpdateCheckpoints,
+)
+from tidemark.models.protocols.common.calls import as_remote, known_as, remote
 from tidemark.models.protocols.flush.refinement import CallId, NodeHistory
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import TORN, Disk
 from tidemark.models.simulation.world.world import World
 
+CHANNEL: ChannelName = "channel"
+BESIDE: ChannelName = "channel beside"
 CLIENT = "client"
 COORDINATOR = "coordinator"
 NODE = "node"
@@ -24,36 +35,39 @@ OBJECTS = "objects"
 
 
 class Log:
-    """A log whose packs are all there from the start. Reading the next one is a step; at the end, a long
-    wait.
+    """Logs whose packs are all there from the start. Reading the next one is a step; at the end, a long wait.
 
     Args:
-        world: in which it is read.
-        packs: what it holds.
+        world: in which they are read.
+        packs: what they hold, by channel.
         endless: at the end the last tick comes again and again, without rows. The clock does not move then:
             there are finitely many states; what a later tick would find new is not found.
         read: called with each pack that is read.
     """
 
     def __init__(
-        self, world: World, packs: Sequence[Pack], *, read: Callable[[Pack], None], endless: bool = False
+        self,
+        world: World,
+        packs: Mapping[ChannelName, Sequence[Pack]],
+        *,
+        read: Callable[[Pack], None] = lambda _: None,
+        endless: bool = False,
     ) -> None:
         self._world = world
         self._endless = endless
         self._read = read
-        self._packs = tuple(packs)
+        self._packs = packs
 
     async def next_pack(self, channel: ChannelName, after: Position) -> Pack:
         """Return the first pack that ends after a position."""
-        del channel
-        for pack in self._packs:
+        for pack in self._packs[channel]:
             if pack.end.ts > after.ts:
-                await self._world.operation(f"consume {pack.end.ts}", _nothing)
+                await self._world.operation(f"consume {channel} {pack.end.ts}", _nothing)
                 self._read(pack)
                 return pack
         if self._endless:
             await self._world.operation("idle tick", _nothing)
-            last = self._packs[-1]
+            last = self._packs[channel][-1]
             return Pack(start=last.start, end=last.end)
         endless: asyncio.Future[Pack] = asyncio.get_running_loop().create_future()
         return await endless
@@ -61,6 +75,24 @@ class Log:
 
 def _nothing() -> None:
     """The log is immutable: reading it touches nothing."""
+
+
+class Refusing(MemoryMetaStore):
+    """Metadata of which no request with a record of the channel beside is stored."""
+
+    async def save_channels(self, records: Sequence[ChannelRecord]) -> None:
+        """Keep the records, or none of them."""
+        if BESIDE in [record.channel for record in records]:
+            raise StoreError(f"the record of {BESIDE} cannot be stored")
+        await super().save_channels(records)
+
+
+def sealing(node: DataNode) -> Callable[..., Awaitable[bool]]:
+    """The handler of a node that seals segments."""
+    return as_remote(
+        lambda channel, segments, expires: node.seal_segments(channel, segments, expires=expires),
+        UnknownChannelError,
+    )
 
 
 class Objects:
@@ -71,10 +103,8 @@ class Objects:
 
     async def put(self, path: str, rows: Sequence[Row]) -> None:
         """Write an object."""
-        try:
+        with known_as(StoreError):
             await self._process.store(OBJECTS).put(path, tuple(rows))
-        except (StorageFailedError, StorageUnknownError) as error:
-            raise StoreError(str(error)) from error
 
     async def get(self, path: str) -> tuple[Row, ...]:
         """Read an object."""
@@ -134,10 +164,11 @@ class CallIds:
         history = self._history
         if isinstance(request, SaveBinlogPaths):
             history.saves[call[0], request.segment_id, request.position.ts] = call
-        else:
+        elif found := [one.position.ts for one in request.positions if one.channel == CHANNEL]:
             history.checkpoint_call = call
-            history.reported = tuple(reported.position.ts for reported in request.positions)
-            history.sent = tuple(sorted({*history.sent, *history.reported}))
+            history.reported = tuple(found)
+            # Beside one that cannot be stored it is not on its way.
+            history.sent = tuple(sorted({*history.sent, *found[: len(found) >= len(request.positions)]}))
         self._noted()
         return (call,)
 

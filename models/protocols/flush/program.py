@@ -7,13 +7,15 @@ node and the coordinator each own one component of what is observed; the refinem
 
 from collections.abc import Callable, Coroutine, Hashable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.datacoord.coordinator import Coordinator
 from tidemark.impl.datacoord.flush_service import FlushService
+from tidemark.impl.datanode.checkpoint_updater import CheckpointTask
 from tidemark.impl.datanode.data_node import DataNode, DataNodePorts
-from tidemark.impl.errors import RpcError, UnknownChannelError
+from tidemark.impl.errors import StoreError, UnknownChannelError
 from tidemark.impl.ports import Clock, MetaStore, ObjectStore
 from tidemark.impl.storage.memory import MemoryMetaStore
 from tidemark.impl.storage.parquet_store import ParquetStore
@@ -37,8 +39,10 @@ from tidemark.impl.types import (
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.common.adapters import ROOT, LoadedMetaStore, load_parquet, rows_in
 from tidemark.models.protocols.common.at_once import finish
-from tidemark.models.protocols.common.calls import calls
+from tidemark.models.protocols.common.calls import as_remote, calls
 from tidemark.models.protocols.flush.ports import (
+    BESIDE,
+    CHANNEL,
     COORDINATOR,
     NODE,
     OBJECTS,
@@ -49,9 +53,11 @@ from tidemark.models.protocols.flush.ports import (
     Log,
     Objects,
     PollingClock,
+    Refusing,
     RepeatingClock,
     Repetitions,
     TimerClock,
+    sealing,
 )
 from tidemark.models.protocols.flush.refinement import (
     CallId,
@@ -74,9 +80,8 @@ from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import TORN
 from tidemark.models.simulation.world.world import World
 
-CHANNEL: ChannelName = "channel"
-
 BY_MESSAGE = "tidemark.spec.flush.variants.other_rules:FlushByMessage"
+IN_BATCHES = "tidemark.spec.flush.variants.other_rules:FailsWithItsBatch"
 
 _NEVER = 1_000_000
 
@@ -101,6 +106,7 @@ class FlushScenario(FaultyScenario):
         repetitions: how many failed calls and writes the node repeats, and the client as many; None: each
             repetition is a firing of a timer.
         local_storage: the binlogs lie on the node's own disk; otherwise in a store that all share.
+        beside: another channel of the node waits to be reported, whose record no store takes.
     """
 
     rows: tuple[SegmentId, ...]
@@ -115,6 +121,7 @@ class FlushScenario(FaultyScenario):
     remote_client: bool = False
     repetitions: int | None = None
     local_storage: bool = False
+    beside: bool = False
 
     @property
     def segments(self) -> tuple[SegmentId, ...]:
@@ -151,7 +158,7 @@ class FlushScenario(FaultyScenario):
         return DataNodeConfig(
             full_buffer_bytes=2 * ROW_BYTES if self.eager else 1 if self.sync_each_row else _NEVER,
             stale_after_ts=1 if self.eager else _NEVER,
-            checkpoint_interval_ts=2 if self.eager else _NEVER,
+            checkpoint_interval_ts=2 if self.eager else 0 if self.beside else _NEVER,
             memory_watermark_bytes=_NEVER,
         )
 
@@ -160,13 +167,13 @@ class FlushScenario(FaultyScenario):
         place = {segment: index for index, segment in enumerate(self.segments)}
         asks = [tick in self.messages for tick in range(len(self.rows) + 1)]
         return Instance(
-            BY_MESSAGE if self.messages else protocol,
+            BY_MESSAGE if self.messages else IN_BATCHES if self.beside else protocol,
             bounds={"Segment": len(self.segments), "Position": len(self.rows), "Copies": 2, "Faults": 0},
             constants={
                 "carries": [False, *(segment != 0 for segment in self.rows)],
                 "segment_of": [0, *(place.get(segment, 0) for segment in self.rows)],
                 "ask_up_to": max(self.flushes, default=0),
-                **({"asks": asks} if self.messages else {}),
+                **({"asks": asks} if self.messages else {"APART": True} if self.beside else {}),
             },
             name="scheduled",
         )
@@ -244,13 +251,17 @@ class FlushProgram(RefiningProgram):
     def metadata(self, process: Process) -> MetaStore:
         """Return the coordinator's metadata store, with the channel in it."""
         del process
-        meta = MemoryMetaStore()
+        meta = Refusing() if self.scenario.beside else MemoryMetaStore()
         meta.channels.update({record.channel: record for record in self.first_channels()})
         return meta
 
     def first_channels(self) -> tuple[ChannelRecord, ...]:
         """Return what the metadata hold at first."""
-        return (ChannelRecord(channel=CHANNEL, assigned_to=NODE, last_owner=NODE, term=1, session=1),)
+        names = (CHANNEL, BESIDE) if self.scenario.beside else (CHANNEL,)
+        return tuple(
+            ChannelRecord(channel=name, assigned_to=NODE, last_owner=NODE, term=1, session=1)
+            for name in names
+        )
 
     def _service(self, process: Process, coordinator: Coordinator) -> tuple[FlushService, PollingClock]:
         """Each client has a clock of its own: what is news to one may be old to another."""
@@ -280,7 +291,7 @@ class FlushProgram(RefiningProgram):
             outcome = await coordinator.save_binlog_paths(request)
             self._look_for(process, request)
             if outcome is not SaveOutcome.NOT_OWNER:
-                self._read_history()
+                self._touch_history()
                 last = self._history.task_save(call, request.segment_id, request.position.ts)
                 self._recorded |= {call, last}
             self._news()
@@ -288,7 +299,7 @@ class FlushProgram(RefiningProgram):
 
         async def update(request: UpdateCheckpoints, call: CallId) -> None:
             await coordinator.update_channel_checkpoints(request)
-            self._read_history()
+            self._touch_history()
             positions = tuple(reported.position.ts for reported in request.positions)
             self._handled |= {call, self._history.same_report(call, positions)}
             self._news()
@@ -299,7 +310,7 @@ class FlushProgram(RefiningProgram):
             return answer
 
         process.serve("save_binlog_paths", save)
-        process.serve("update_channel_checkpoints", update)
+        process.serve("update_channel_checkpoints", as_remote(update, StoreError))
         process.serve("recover_channel", recover)
 
     def _look_for(self, process: Process, request: SaveBinlogPaths) -> None:
@@ -362,24 +373,42 @@ class FlushProgram(RefiningProgram):
     # The node.
 
     async def _run_node(self, process: Process) -> None:
+        packs = {CHANNEL: self.scenario.packs()}
+        noted = partial(self._touch_history, write=True)
+
+        def read(pack: Pack) -> None:
+            if pack.flush:
+                self._history.deliver(process.incarnation, pack.end.ts)
+
         ports = DataNodePorts(
             clock=self.clock(process),
-            log=Log(
-                self.world, self.scenario.packs(), endless=self.scenario.endless, read=self._read(process)
-            ),
+            log=Log(self.world, packs, endless=self.scenario.endless, read=read),
             store=self.objects(process),
-            coordinator=calls(
-                process, COORDINATOR, more=CallIds(process, self._history, self._wrote_history)
-            ),
+            coordinator=calls(process, COORDINATOR, more=CallIds(process, self._history, noted)),
             preemption=process,
         )
         node = self.make_node(ports, process.incarnation)
-        process.serve("flush_channel", self._flush_handler(node, process.incarnation))
-        process.serve("seal_segments", _seal_handler(node))
+
+        def flush_channel(channel: ChannelName, flush_ts: Timestamp) -> None:
+            node.flush_channel(channel, flush_ts)
+            self._history.deliver(process.incarnation, flush_ts)
+
+        process.serve("flush_channel", as_remote(flush_channel, UnknownChannelError))
+        process.serve("seal_segments", sealing(node))
         if process.incarnation == 1:
             node.open_channel(RecoveryAnswer(CHANNEL, Owner(NODE, 1), LOG_BEGINNING))
         else:
             await node.recover_channel(CHANNEL)
+        if self.scenario.beside:
+            node.updater.add_task(
+                CheckpointTask(
+                    BESIDE,
+                    Owner(NODE, 1),
+                    EndPosition(1),
+                    flush=False,
+                    callback=node.buffers.notify_checkpoint_updated,
+                )
+            )
         self.node = node
         self._opened = process.incarnation
         node.start(with_memory_check=False)
@@ -400,40 +429,16 @@ class FlushProgram(RefiningProgram):
         """Return the node's object store."""
         return LocalObjects(process) if self.scenario.local_storage else Objects(process)
 
-    def _flush_handler(self, node: DataNode, incarnation: int) -> Any:
-        async def flush_channel(channel: ChannelName, flush_ts: Timestamp) -> None:
-            try:
-                node.flush_channel(channel, flush_ts)
-            except UnknownChannelError as error:
-                raise RpcError(str(error)) from error
-            self._history.deliver(incarnation, flush_ts)
-
-        return flush_channel
-
-    def _read(self, process: Process) -> Callable[[Pack], None]:
-        def read(pack: Pack) -> None:
-            if pack.flush:
-                self._history.deliver(process.incarnation, pack.end.ts)
-
-        return read
-
-    def _wrote_history(self) -> None:
+    def _touch_history(self, *, write: bool = False) -> None:
         """The mapping says whether an earlier call has done the work of the last one: these depend."""
-        self._touch_history(write=True)
-
-    def _read_history(self) -> None:
-        self._touch_history(write=False)
-
-    def _touch_history(self, *, write: bool) -> None:
         bit = self.world.interner.bit("calls of the node")
         self.world.touch(reads=0 if write else bit, writes=bit if write else 0)
 
     # What is looked at.
 
     def condition(self, name: str, event: Event) -> bool:
-        """The table's condition: "sender_is_dead" of a message."""
-        assert name == "sender_is_dead", name
-        return not event.lane.alive
+        """The table's condition: "sender_is_dead" of a message, or "beside" of the scenario."""
+        return self.scenario.beside if name == "beside" else not event.lane.alive
 
     def element(self, name: str, value: Any) -> Any:
         """Return a segment's place, or a position."""
@@ -491,7 +496,7 @@ class FlushProgram(RefiningProgram):
             )
         records = (coordinator.channels[CHANNEL], tuple(sorted(coordinator.segments.items())))
         news = tuple(polling.changed for polling in self._polling)
-        signal = node.updater.signal.is_set() if node is not None else None
+        signal = (node.updater.signal.is_set(), tuple(sorted(node.updater.apart))) if node else None
         waiting = (self._client.state(), self._repetitions.left)
         return (self.abstract(self._observed), records, rest, news, signal, waiting)
 
@@ -499,6 +504,8 @@ class FlushProgram(RefiningProgram):
 
     def meant(self, label: str) -> str | None:
         """Of actions with the same effect a step is the one that the policy at work represents."""
+        if self.scenario.beside and "update_channel_checkpoints" in label:
+            return "fail_with_the_batch"
         return next((action for point, action in _POLICIES.items() if point in label), None)
 
     def complaint(self) -> str | None:
@@ -522,16 +529,6 @@ class FlushProgram(RefiningProgram):
         return (state, self._client.state()[0]) if self.scenario.remote_client else state
 
 
-def _seal_handler(node: DataNode) -> Any:
-    async def seal_segments(channel: ChannelName, segments: Sequence[SegmentId], expires: Timestamp) -> bool:
-        try:
-            return await node.seal_segments(channel, segments, expires=expires)
-        except UnknownChannelError as error:
-            raise RpcError(str(error)) from error
-
-    return seal_segments
-
-
 def _values(scenario: FlushScenario, observation: Any) -> Mapping[str, Any]:
     node: Any = observation[NODE]
     alive, memory, sent, told = node
@@ -547,7 +544,7 @@ def _values(scenario: FlushScenario, observation: Any) -> Mapping[str, Any]:
         sent=sent,
         segments=scenario.segments,
         positions=len(scenario.rows),
-    )
+    ) | ({"apart": bool(memory and alive and memory.apart)} if scenario.beside else {})
 
 
 flush = program(FlushProgram, FlushScenario)

@@ -48,6 +48,8 @@ class NodeView:
     """(stage, position, flush timestamp that the callback saw, id of the call)."""
     delivered: tuple[int, ...]
     """Flush timestamps that FlushChannel has brought to this incarnation."""
+    apart: bool
+    """A request of another channel has failed: it is reported apart."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +140,7 @@ def node_view(
         signal=updater.signal.is_set(),
         rpc=_rpc_view(node, channel, history),
         delivered=history.delivered.get(incarnation, ()),
+        apart=bool(updater.apart - {channel}),
     )
 
 
@@ -252,6 +255,7 @@ _EMPTY = NodeView(
     signal=False,
     rpc=None,
     delivered=(),
+    apart=False,
 )
 
 

@@ -20,7 +20,7 @@ faults               left out: it counts
 
 import asyncio
 import functools
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Coroutine, Hashable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -228,12 +228,7 @@ class GarbageProgram(RefiningProgram):
 
     async def save_segment(self, record: SegmentRecord) -> None:
         """See MetaStore."""
-
-        def store() -> None:
-            finish(self._stored.save_segment(record))
-            self.news.set()
-
-        await self.world.operation(f"store segment {record.segment_id}", store)
+        await self._store(f"store segment {record.segment_id}", self._stored.save_segment(record))
 
     async def replace_segment(self, record: SegmentRecord) -> None:
         """See MetaStore."""
@@ -241,12 +236,14 @@ class GarbageProgram(RefiningProgram):
 
     async def collect(self, channel: ChannelRecord, segments: Sequence[SegmentId]) -> None:
         """See MetaStore."""
+        await self._store("forget the segments", self._stored.collect(channel, segments))
 
+    async def _store(self, label: str, work: Coroutine[None, None, None]) -> None:
         def store() -> None:
-            finish(self._stored.collect(channel, segments))
+            finish(work)
             self.news.set()
 
-        await self.world.operation("forget the segments", store)
+        await self.world.operation(label, store)
 
     async def paths(self, folder: str) -> tuple[str, ...]:
         """See ObjectFolder."""

@@ -7,9 +7,8 @@ from tidemark.impl.proxy.ids import IdCache
 from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.timestamp import NANOSECONDS, Batch
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
-from tidemark.models.protocols.common.calls import remote
+from tidemark.models.protocols.common.calls import known_as, remote
 from tidemark.models.protocols.ids.refinement import Question
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.world import World
 
@@ -54,10 +53,8 @@ class Window(MemoryOracleStore):
         def raised(content: dict[str, int]) -> None:
             content[WINDOW] = max(content.get(WINDOW, NEVER_SAVED), end)
 
-        try:
+        with known_as(StoreError):
             await self._store.transact("save", raised, keys=(WINDOW,), remote=True)
-        except (StorageFailedError, StorageUnknownError) as error:
-            raise StoreError(str(error)) from error
 
 
 class Answers:

@@ -15,7 +15,7 @@ from tidemark.impl.rootcoord.session_watch import SessionWatch
 from tidemark.impl.rootcoord.time_tick_sync import TimeTickSync
 from tidemark.impl.values.report import DDL_SOURCE, TimeTickReport
 from tidemark.models.instance import Instance
-from tidemark.models.protocols.common.calls import is_alone
+from tidemark.models.protocols.common.calls import Alone
 from tidemark.models.protocols.sessions.ports import LOGS, STORE, Shared, SharedSessions, Takeover
 from tidemark.models.protocols.sessions.refinement import CoordinatorView, abstract
 from tidemark.models.refinement.program import RefiningProgram
@@ -116,7 +116,7 @@ class SessionsProgram(RefiningProgram):
     async def _coordinate(self, process: Process) -> None:
         await process.point("coordinator.begin")
         store = Takeover(process, self.shared)
-        sync = TimeTickSync(rounds=RoundQueue(1), is_newest=is_alone, preemption=process)
+        sync = TimeTickSync(rounds=RoundQueue(1), is_newest=Alone().is_newest, preemption=process)
         watch = SessionWatch(sessions=store, sync=sync)
         self.coordinators.append(Coordinator(process, store, sync, watch))
 

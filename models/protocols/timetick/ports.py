@@ -14,7 +14,7 @@ from tidemark.impl.rootcoord.ports import SessionEvent
 from tidemark.impl.rootcoord.root_coord import RootCoord
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.report import SourceId, TimeTickReport
-from tidemark.models.protocols.common.calls import is_alone
+from tidemark.models.protocols.common.calls import Alone, known_as
 from tidemark.models.protocols.common.oracle import Answers, OracleCalls
 from tidemark.models.protocols.timetick.refinement import (
     MessageView,
@@ -24,7 +24,6 @@ from tidemark.models.protocols.timetick.refinement import (
     Values,
     values_of,
 )
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Store
 from tidemark.models.simulation.world.world import World
@@ -151,7 +150,7 @@ class Logs:
         return await self._world.operation(f"append {number}", put)
 
 
-class TickLogs:
+class TickLogs(Alone):
     """The ticks in the logs. A send may fail, and the tick be in the log or not."""
 
     def __init__(self, world: World, store: Store) -> None:
@@ -161,14 +160,8 @@ class TickLogs:
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
         """See ``TickStreams``."""
         highest = tick_of(self._store, channel).highest
-        try:
+        with known_as(RpcError):
             await self._store.put(channel, (ts, max(ts, highest)))
-        except (StorageFailedError, StorageUnknownError) as error:
-            raise RpcError(str(error)) from error
-
-    async def is_newest(self) -> bool:
-        """See ``TickStreams``."""
-        return await is_alone()
 
     async def last_tick(self, channel: str) -> Timestamp:
         """See ``TickStreams``. Read in the step of the caller."""

@@ -22,6 +22,7 @@ from tidemark.spec.language import (
     maximum,
     option,
     other_parameters,
+    reachable,
     removed,
     require,
     transition_invariant,
@@ -397,7 +398,7 @@ class FlushByMessageClearedBlindly(FlushByMessage):
 class FailsWithItsBatch(Flush):
     """A position of another channel in the request cannot be stored, and all of it fails (hazard 23)."""
 
-    APART: Bool = option(False)  # after a failure the channel has a request of its own
+    APART: Bool = option(False)  # after a failure each channel has a request of its own
 
     apart: Bool = False
 
@@ -408,8 +409,21 @@ class FailsWithItsBatch(Flush):
 
     @action(fairness="weak", source="hazard 23")
     def fail_with_the_batch(s) -> None:
-        """The coordinator answers with an error."""
-        require(s.alive & (s.rpc == "sent") & ~s.apart)
+        """The coordinator answers with an error to the other channel, and to this one if it is reported."""
+        require(s.alive & ~s.apart & ((s.rpc == "idle") | (s.rpc == "sent")))
         s.rpc = "idle"
         s.rpc_position = 0
         s.apart = s.APART
+
+    def fail_rpc(s) -> None:
+        super().fail_rpc()
+        s.apart = s.APART
+
+    @reachable(after="store", source="hazard 23")
+    def what_is_reported_apart_is_stored(before, after: Self, position: Flush.Position) -> Bool:
+        """A checkpoint that has failed with another one advances in a request of its own."""
+        return before.apart & (before.stored < after.stored)
+
+    def forget_updater(s) -> None:
+        super().forget_updater()
+        s.apart = False

@@ -237,10 +237,12 @@ urgent reports of two channels, one after another: batch=2 c=1:10,3:20 d=1.2:10,
 reports at each interval, one that fails, and a close: interval=10 tick=2.5 c=1:10,2:19,3:20,6:25::close
     update=drop,ok => 0 recover c; 2.5 update c10; 5 update c20; 7.5 update c25; c25-25; pending nothing
 a close starts no sync: c=1:10:1@1+2@1+3@1:close => 0 recover c; c10-0 1x3, 1 growing; pending c0
-batches in turn, so many at a time: tick=4 interval=0 batch=2 parallel=2 c=1:10,5:20 d=1.125:10,5.125:20
-    e=1.25:10,5.25:20 f=1.375:10,5.375:20 g=1.5:10,5.5:20 update=ok,drop,1.5:ok,ok => 0 recover c; 0 recover
-    d; 0 recover e; 0 recover f; 0 recover g; 4 update c10 d10; 4 update e10 f10; 4 update g10; 9.5 update
-    c20 d20; 9.5 update e20 f20; 9.5 update g20; c20-20, d20-20, e20-20, f20-20, g20-20; pending nothing
+batches in turn, so many at a time, and those of a failed one apart: tick=3 interval=0 batch=2 parallel=2
+    c=1:10,5:20,9:30 d=1.125:10,5.125:20,9:30 e=1.25:10,5.25:20,9:30 f=1.375:10,5.375:20,9:30
+    g=1.5:10,5.5:20 update=ok,drop,1.5:ok,ok => 0 recover c; 0 recover d; 0 recover e; 0 recover f;
+    0 recover g; 3 update c10 d10; 3 update e10 f10; 3 update g10; 7.5 update c20 d20; 7.5 update g20;
+    7.5 update e20; 7.5 update f20; 10.5 update c30 d30; 10.5 update e30 f30; c30-30, d30-30, e30-30, f30-30,
+    g20-20; pending nothing
 the coordinator breaks at a report: tick=4 interval=0 c=1:10 update=broken => 0 recover c; 4 update c10;
     fails: RuntimeError; c10-10; pending c10; c10 in flight
 memory is taken from the channel that holds most, its oldest segment: full=40 watermark=5 check=2

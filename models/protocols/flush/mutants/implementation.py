@@ -19,6 +19,7 @@ ON_SPARK = Host("flush-and-checkpoint-on-spark", flush)
 RACE = Host("two-flushes-race", flush)
 LATE = Host("late-requests", flush)
 REPLAY = Host("crash-and-replay", flush)
+APART = Host("one-cannot-be-stored", flush)
 
 BUFFERS = "datanode/buffer_manager.py:BufferManager."
 SYNCS = "datanode/sync_manager.py:SyncManager."
@@ -122,6 +123,33 @@ MUTANTS = patches(
         on=Host("flush-messages", flush),
         source="seed 001, manual flush; H6",
         says="A message that comes while a flush is pending is taken for a part of it.",
+    ),
+    Patch(
+        "the-whole-batch-is-sent-again",
+        at=f"{UPDATER}_update",
+        old="whole = [task for task in tasks if task.channel not in self.apart]",
+        new="whole, tasks = list(tasks), []",
+        on=APART,
+        source="H23",
+        says="A batch that has failed is sent again as it is.",
+    ),
+    Patch(
+        "what-failed-is-dropped",
+        at=f"{UPDATER}_send",
+        old=".channel)\n            return []",
+        new=".channel)\n                self.tasks.pop(call.channel, None)\n            return []",
+        on=APART,
+        source="H23; seed 000, updateCheckpoints",
+        says="A position whose request has failed is not reported any more.",
+    ),
+    Patch(
+        "what-failed-replaces-what-came",
+        at=f"{UPDATER}_send",
+        old="return []",
+        new="self.tasks.update({task.channel: task for task in batch})\n            return []",
+        on=APART,
+        source="H23; seed 000, AddTask",
+        says="The position of a failed request takes the place of a later one that has come meanwhile.",
     ),
     Patch(
         "flush-ts-is-cleared-blindly",

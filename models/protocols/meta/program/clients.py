@@ -27,7 +27,7 @@ from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.system.connection import Json, RequestRefusedError
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.report import SourceId
-from tidemark.models.protocols.common.calls import is_alone
+from tidemark.models.protocols.common.calls import Alone
 from tidemark.models.protocols.meta.program.catalog import CLUSTER, CoordinatorProgram
 from tidemark.models.protocols.meta.refinement import NAME, meta_view
 from tidemark.models.simulation.program import Observation
@@ -102,7 +102,7 @@ class ClientProgram(CoordinatorProgram):
         self.meta = catalog.meta
         self.meta.load(self.records)
         self.source = DirectMetaSource(self.meta)
-        sync = TimeTickSync(rounds=RoundQueue(1), is_newest=is_alone, preemption=process)
+        sync = TimeTickSync(rounds=RoundQueue(1), is_newest=Alone().is_newest, preemption=process)
         sync.init_sessions(_SOURCES)
         self.caches = DirectProxyCaches(sync)
         self.proxies = [self._proxy(process, source) for source in _SOURCES]

@@ -61,20 +61,25 @@ class OwnershipScenario(Scenario):
 
     def instance(self) -> Instance:
         """The bounded instance of the specification."""
-        names = sorted(set(self.nodes))
-        return Instance(
-            SPECIFICATION,
-            bounds={
-                "Node": len(names), "Tenure": len(self.nodes), "Segment": 1, "Position": self.rows,
-                "Epoch": len(self.nodes) + 1, "Copies": 2, "Faults": 1,
-            },
-            constants={
-                "carries": [False] + [True] * self.rows,
-                "segment_of": [0] * (self.rows + 1),
-                "of": [names.index(node) for node in self.nodes],
-            },
-            name="scheduled",
-        )  # fmt: skip
+        return tenures(SPECIFICATION, self.nodes, [0] * self.rows)
+
+
+def tenures(specification: str, nodes: Sequence[str], rows: Sequence[int]) -> Instance:
+    """The bounded instance with these nodes of the tenures, and a row of each of these segments, in order."""
+    names = sorted(set(nodes))
+    return Instance(
+        specification,
+        bounds={
+            "Node": len(names), "Tenure": len(nodes), "Segment": len(set(rows)), "Position": len(rows),
+            "Epoch": len(nodes) + 1, "Copies": 2, "Faults": 1,
+        },
+        constants={
+            "carries": [False] + [True] * len(rows),
+            "segment_of": [0, *rows],
+            "of": [names.index(node) for node in nodes],
+        },
+        name="scheduled",
+    )  # fmt: skip
 
 
 class _Meta(SlowMeta):

@@ -34,6 +34,7 @@ from tidemark.impl.types import (
 )
 from tidemark.models.instance import Instance
 from tidemark.models.protocols.channels.ports import META, SlowMeta
+from tidemark.models.protocols.ownership.program import tenures
 from tidemark.models.protocols.ownership.refinement.seek import CHANNEL, SeekView, Tenure, abstract
 from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.refinement.scenario import Scenario, mapped, program
@@ -79,20 +80,7 @@ class SeekScenario(Scenario):
 
     def instance(self) -> Instance:
         """The bounded instance of the specification."""
-        names = sorted(set(self.nodes))
-        return Instance(
-            SPECIFICATION,
-            bounds={
-                "Node": len(names), "Tenure": len(self.nodes), "Segment": len(self.segments),
-                "Position": len(self.rows), "Epoch": len(self.nodes) + 1, "Copies": 2, "Faults": 1,
-            },
-            constants={
-                "carries": [False] + [True] * len(self.rows),
-                "segment_of": [0] + [self.segments.index(g) for g in self.rows],
-                "of": [names.index(node) for node in self.nodes],
-            },
-            name="scheduled",
-        )  # fmt: skip
+        return tenures(SPECIFICATION, self.nodes, [self.segments.index(g) for g in self.rows])
 
 
 class SeekProgram(RefiningProgram):

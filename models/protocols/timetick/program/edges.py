@@ -16,7 +16,7 @@ from tidemark.impl.runtime import Work
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import DdlMessage, InsertMessage, LogMessage, Tick, collection_of, virtual
 from tidemark.impl.values.report import DDL_SOURCE, SourceId
-from tidemark.models.protocols.common.calls import is_alone, remote
+from tidemark.models.protocols.common.calls import Alone, remote
 from tidemark.models.protocols.common.memory_files import MemoryFiles
 from tidemark.models.protocols.sessions.ports import SharedSessions, at_once
 from tidemark.models.protocols.timetick.refinement.edges import Entries, EntryView, LifeView
@@ -135,7 +135,7 @@ def _number(message: LogMessage) -> int | None:
     return None if isinstance(message, Tick) else int(collection_of(message.channel))
 
 
-class StreamCalls:
+class StreamCalls(Alone):
     """The logs as one incarnation of the coordinator sees them: ``TickStreams``, and DDL messages.
 
     Attributes:
@@ -156,10 +156,6 @@ class StreamCalls:
         found = int(await remote(self._process, LOGS, "last_tick", self.key, channel))
         self.told[channel] = found
         return found
-
-    async def is_newest(self) -> bool:
-        """See TickStreams."""
-        return await is_alone()
 
     async def send_tick(self, channel: str, ts: Timestamp) -> None:
         """See TickStreams."""

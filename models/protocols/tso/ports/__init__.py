@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 from tidemark.impl.errors import NotLeaderError, StoreError
 from tidemark.impl.tso.ports import NEVER_SAVED, Leadership
+from tidemark.models.protocols.common.calls import known_as
 from tidemark.models.protocols.tso.refinement import FIRST_SAVE, StoreView
-from tidemark.models.simulation.errors import StorageFailedError, StorageUnknownError
 from tidemark.models.simulation.world.process import Process
 from tidemark.models.simulation.world.storage import Store
 
@@ -196,10 +196,8 @@ class SharedStore:
         keys: tuple[str, ...],
         remote: bool = False,
     ) -> T:
-        try:
+        with known_as(StoreError):
             return await self._store.transact(title, change, keys=keys, remote=remote)
-        except (StorageFailedError, StorageUnknownError) as failure:
-            raise StoreError(str(failure)) from failure
 
 
 def _with(
