@@ -11,11 +11,10 @@ from tidemark.impl.system.line_server import Handler
 from tidemark.impl.values.consistency import ConsistencyLevel
 from tidemark.impl.values.nearest import Nearest
 
-METHODS = (
-    *("now", "channels", "describe", "create", "alter", "drop", "load", "release"),
-    *("create_alias", "alter_alias", "drop_alias"),
-    *("insert", "delete", "flush", "read"),
-)
+CHANGES = (
+    *("create", "alter", "drop", "load", "release", "flush"), *("create_alias", "alter_alias", "drop_alias")
+)  # fmt: skip
+METHODS = ("now", "describe", "has", "show", *CHANGES, "insert", "delete", "read")
 
 
 def answers_of(gateways: Sequence[Gateway]) -> Handler:
@@ -32,27 +31,19 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
     match method:
         case "now":
             return {"ts": await gateway.now()}
-        case "channels":
-            return {"channels": list((await gateway.describe(given["collection"])).channels)}
         case "describe":
             found = await gateway.describe(given["collection"])
-            return {"version": found.version, "schema": found.schema}
-        case "create" | "alter" | "drop" | "load" | "release":
-            return await _change(gateway, method, given)
-        case "create_alias":
-            return {"ts": await gateway.create_alias(given["alias"], given["collection"])}
-        case "alter_alias":
-            return {"ts": await gateway.alter_alias(given["alias"], given["collection"])}
-        case "drop_alias":
-            return {"ts": await gateway.drop_alias(given["alias"])}
+            return {"version": found.version, "schema": found.schema, "channels": list(found.channels)}
+        case "has":
+            return {"there": await gateway.has(given["collection"])}
+        case "show":
+            return {"collections": list(await gateway.show())}
         case "insert":
             rows = [(int(key), str(value)) for key, value in given["rows"]]
             version = given.get("version")
             return {"ts": await gateway.insert(given["collection"], rows, version=version)}
         case "delete":
             return {"ts": await gateway.delete(given["collection"], given["keys"])}
-        case "flush":
-            return {"ts": await gateway.flush(given["collection"])}
         case "read":
             reply = await gateway.read(
                 given["collection"],
@@ -63,24 +54,12 @@ async def answer(gateway: Gateway, method: str, given: Json) -> Json:
                 page=Page(**given["page"]) if given.get("page") else None,
             )
             return {"rows": list(reply.rows), "guarantee": reply.guarantee, "moments": reply.moments}
-    raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
-
-
-async def _change(gateway: Gateway, method: str, given: Json) -> Json:
-    name = given["collection"]
-    match method:
-        case "create":
-            schema = given.get("schema", "")
-            return {"ts": await gateway.create(name, shards=given["shards"], schema=schema)}
-        case "alter":
-            return {"ts": await gateway.alter(name, schema=given["schema"])}
-        case "drop":
-            return {"ts": await gateway.drop(name)}
-        case "load":
-            await gateway.load(name)
-        case _:
-            await gateway.release(name)
-    return {}
+    if method not in CHANGES:
+        raise ValueError(f"method {method!r} is none of {', '.join(METHODS)}")
+    names = [given[key] for key in ("alias", "collection") if key in given]
+    options = {key: given[key] for key in ("shards", "schema") if key in given}
+    ts = await getattr(gateway, method)(*names, **options)
+    return {} if ts is None else {"ts": ts}
 
 
 class LocalConnection:

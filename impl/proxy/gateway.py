@@ -1,6 +1,6 @@
 """The calls of clients to one proxy, local or over the network."""
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -43,6 +43,10 @@ class Reads(Protocol):
 
 class Collections(Protocol):
     """The root coordinator's catalogue: each method raises CollectionError."""
+
+    @property
+    def collections(self) -> Mapping[str, CollectionVersion]:
+        """The present ones by name."""
 
     async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:
         """Create a collection; there may be none of this name."""
@@ -91,10 +95,10 @@ class Gateway:
     Writes, reads, flushes and descriptions take a collection's name or an alias of it; calls that change a
     collection take its name.
 
-    Changes of metadata and flushes are tasks of one queue of the proxy, which runs one at a time; writes and
-    reads are tasks of two others. A description comes from the proxy's cache, and a timestamp from the
-    oracle, without a task. A write is checked against the metadata again when it has its timestamp, so that
-    no write with a timestamp above a change has the replaced schema.
+    Changes of metadata, questions about them, and flushes are tasks of one queue of the proxy, which runs one
+    at a time: a description waits for a creation that was asked for before. Writes and reads are tasks of two
+    others. A timestamp comes from the oracle without a task. A write is checked against the metadata again
+    when it has its timestamp, so that no write with a timestamp above a change has the replaced schema.
     """
 
     def __init__(
@@ -120,8 +124,20 @@ class Gateway:
         return await self._oracle.alloc(1)
 
     async def describe(self, collection: str) -> CollectionVersion:
-        """The collection as this proxy knows it. Raises CollectionError."""
-        return await _present(await self._host.serving(), collection)
+        """The collection as this proxy knows it when its turn has come. Raises CollectionError."""
+        return await self._in_turn(lambda proxy: _present(proxy, collection))
+
+    async def has(self, collection: str) -> bool:
+        """Whether there is a collection of this name or alias."""
+        return (await self._in_turn(lambda proxy: proxy.meta.resolve(collection))).exists
+
+    async def show(self) -> tuple[str, ...]:
+        """The names of all collections, in order."""
+
+        async def execute(_: Proxy) -> tuple[str, ...]:
+            return tuple(sorted(self._collections.collections))
+
+        return await self._in_turn(execute)
 
     async def create(self, collection: str, *, shards: int = 1, schema: str = "") -> Timestamp:
         """Create a collection. Its timestamp."""
@@ -206,8 +222,7 @@ class Gateway:
         some = None if keys is None else tuple(keys)
         first = None if page is None else page.first
 
-        async def execute(proxy: Proxy, ts: Timestamp) -> ReadReply:
-            del ts  # the level says what the read has to see
+        async def execute(proxy: Proxy) -> ReadReply:
             known = await _present(proxy, collection)
             task = ReadTask(
                 level, known.channels, keys=some, client_ts=client_ts, page_of=first, nearest=nearest
@@ -224,24 +239,23 @@ class Gateway:
     async def flush(self, collection: str) -> Timestamp:
         """Store every row that was acknowledged before. The timestamp up to which all rows are stored."""
 
-        async def execute(proxy: Proxy, ts: Timestamp) -> Timestamp:
-            del ts  # the flush takes its own, after the segments have ended
+        async def execute(proxy: Proxy) -> Timestamp:
             return await self._flushes.flush((await _present(proxy, collection)).channels)
 
         return await self._call(QueueKind.DDL, "data coordinator", execute)
 
     async def _change(self, change: Callable[[], Awaitable[CollectionVersion]]) -> CollectionVersion:
-        async def execute(proxy: Proxy, ts: Timestamp) -> CollectionVersion:
-            del proxy, ts  # the root coordinator gives the change its timestamp
-            return await change()
+        return await self._in_turn(lambda _: change())
 
+    async def _in_turn(self, execute: Callable[[Proxy], Awaitable[Answer]]) -> Answer:
         return await self._call(QueueKind.DDL, "root coordinator", execute)
 
     async def _call(
-        self, kind: QueueKind, component: str, execute: Callable[[Proxy, Timestamp], Awaitable[Answer]]
+        self, kind: QueueKind, component: str, execute: Callable[[Proxy], Awaitable[Answer]]
     ) -> Answer:
+        """A task of a queue. No call uses its timestamp: changes and flushes take others of their own."""
         proxy = await self._host.serving()
-        task = CallTask[Answer]((component,), call=partial(execute, proxy))
+        task = CallTask[Answer]((component,), call=lambda _: execute(proxy))
         await proxy.submit(task, kind)
         if task.failure is not None:
             raise task.failure

@@ -17,7 +17,7 @@ from tidemark.impl.rootcoord.ports import SessionStore, TickStreams
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.values.messages import InsertMessage, LogMessage, Tick, encode_text, virtual
 from tidemark.impl.values.report import SourceId
-from tidemark.models.protocols.chain.program import ChainProgram, ChainScenario, Entry
+from tidemark.models.protocols.chain.program import ChainProgram, ChainScenario, Entry, LogCalls
 from tidemark.models.protocols.common.calls import remote
 from tidemark.models.protocols.timetick.ports import ROOT_COORD
 from tidemark.models.protocols.timetick.program.edges import (
@@ -68,12 +68,8 @@ def _message(channel: str, ts: Timestamp) -> Message:
     return Message(channel, ts, encode_text(InsertMessage(ts, virtual(channel, 1, 0), ())))
 
 
-class ProxyStreamCalls:
-    """The logs as one proxy sees them."""
-
-    def __init__(self, process: Process, source: SourceId) -> None:
-        self._process = process
-        self._source = source
+class ProxyStreamCalls(LogCalls):
+    """The logs as one proxy sees them, in the broker."""
 
     async def append(self, message: Message, *, deadline: float) -> None:
         """See MessageStream."""

@@ -26,6 +26,7 @@ from tidemark.spec.language import (
     require,
 )
 from tidemark.spec.reads import Reads
+from tidemark.spec.reads.variants.other_rules import Strong
 
 
 class AsksAll(Reads):
@@ -130,14 +131,9 @@ class AsksAll(Reads):
         return exists(after.Replica, lambda o: after.looked[q, o] & (after.shows[q, o] != after.shows[q, r]))
 
 
-class StrongAsksAll(AsksAll):
+class StrongAsksAll(Strong, AsksAll):
     """Strong reads that nobody cancels."""
 
-    begin_session = removed
-    begin_bounded = removed
-    begin_eventually = removed
-    begin_customized = removed
-    begin_page = removed
     cancel = removed
 
     @leads_to(source="facts 6.3; hazard 34")

@@ -31,6 +31,7 @@ from tidemark.spec.language import (
     require,
 )
 from tidemark.spec.reads import Reads
+from tidemark.spec.reads.variants.other_rules import Eventual, Session, Strong
 
 
 class HandOver(Reads):
@@ -107,35 +108,16 @@ class HandOver(Reads):
         return (before.guarantee[q] > before.safe[before.at[q]]) & after.is_served(q)
 
 
-class StrongHandOver(HandOver):
+class StrongHandOver(Strong, HandOver):
     """Strong reads alone."""
 
-    begin_session = removed
-    begin_bounded = removed
-    begin_eventually = removed
-    begin_customized = removed
-    begin_page = removed
 
-
-class SessionHandOver(HandOver):
+class SessionHandOver(Session, HandOver):
     """Session reads alone."""
 
-    begin_strong = removed
-    stamp_read = removed
-    begin_bounded = removed
-    begin_eventually = removed
-    begin_customized = removed
-    begin_page = removed
 
-
-class EventualHandOver(HandOver):
+class EventualHandOver(Eventual, HandOver):
     """Eventual reads, and further pages of them."""
-
-    begin_strong = removed
-    stamp_read = removed
-    begin_session = removed
-    begin_bounded = removed
-    begin_customized = removed
 
 
 # ---- what a hand-over does not promise ----
@@ -279,11 +261,5 @@ class InPieces(HandOver):
         return exists(before.Write, lambda w: before.found[q, w] & before.known[q, w])
 
 
-class StrongInPieces(InPieces):
+class StrongInPieces(Strong, InPieces):
     """Strong reads alone."""
-
-    begin_session = removed
-    begin_bounded = removed
-    begin_eventually = removed
-    begin_customized = removed
-    begin_page = removed

@@ -28,19 +28,15 @@ from tidemark.spec.language import (
     require,
 )
 from tidemark.spec.reads import Reads
+from tidemark.spec.reads.variants.other_rules import StrongReads
 
 
-class OneAfterTheOther(Reads):
+class OneAfterTheOther(StrongReads):
     """Writes and strong reads in a fixed order, each after the end of the one before."""
 
     Turn: TypeAlias = Nat
 
     fail_write = removed
-    begin_session = removed
-    begin_bounded = removed
-    begin_eventually = removed
-    begin_customized = removed
-    begin_page = removed
     stop = removed
     cancel = removed
 

@@ -26,7 +26,7 @@ from tidemark.spec.language import (
 from tidemark.spec.reads import Reads
 
 
-class StrongReads(Reads):
+class Strong:
     """Strong reads alone."""
 
     begin_session = removed
@@ -36,7 +36,11 @@ class StrongReads(Reads):
     begin_page = removed
 
 
-class SessionReads(Reads):
+class StrongReads(Strong, Reads):
+    """Strong reads alone."""
+
+
+class Session:
     """Session reads alone."""
 
     begin_strong = removed
@@ -45,6 +49,10 @@ class SessionReads(Reads):
     begin_eventually = removed
     begin_customized = removed
     begin_page = removed
+
+
+class SessionReads(Session, Reads):
+    """Session reads alone."""
 
 
 class BoundedReads(Reads):
@@ -58,7 +66,7 @@ class BoundedReads(Reads):
     begin_page = removed
 
 
-class EventualReads(Reads):
+class Eventual:
     """Eventual reads, and further pages of them."""
 
     begin_strong = removed
@@ -66,6 +74,10 @@ class EventualReads(Reads):
     begin_session = removed
     begin_bounded = removed
     begin_customized = removed
+
+
+class EventualReads(Eventual, Reads):
+    """Eventual reads, and further pages of them."""
 
 
 class CustomizedReads(Reads):

@@ -11,6 +11,7 @@ import pytest
 
 from tests.impl.parts import HandClock, settle
 from tests.impl.time_tick_parts import Oracle, RootCoordStub, Streams
+from tidemark.impl.cluster.server import answer
 from tidemark.impl.errors import CollectionError, RpcError, SchemaMismatchError, WriteFailedError
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway, ReadReply
@@ -141,8 +142,32 @@ async def test_a_change_is_handed_to_the_root_coordinator(world, method, given, 
     assert world.collections.mock_calls == [asked, asked]
 
 
-async def test_timestamps_and_descriptions_need_no_task(world):
-    assert (world.gateway.name, await world.gateway.now(), await world.gateway.now()) == ("p", 1, 2)
+async def test_a_question_waits_for_the_changes_before_it(world):
+    made = asyncio.Event()
+
+    async def create(name, **named):
+        await made.wait()
+        world.known[name] = world.collections.collections[name] = replace(THINGS, name=name, version=8)
+        return CHANGED
+
+    world.collections.create.side_effect, world.collections.collections = create, {"things": THINGS}
+    gateway = world.gateway
+    asked = [gateway.create("new"), gateway.describe("new")]
+    asked += [answer(gateway, "has", {"collection": name}) for name in ("new", "none")]
+    asked.append(answer(gateway, "show", {}))
+    waiting = [asyncio.create_task(one) for one in asked]
+    await settle()
+    assert (gateway.name, await gateway.now()) == ("p", 6)
+    assert await gateway.read("things", STRONG)
+    assert await gateway.delete("things", [1])
+    assert not [one for one in waiting if one.done()]
+    made.set()
+    answers = await asyncio.gather(*waiting)
+    shown = {"collections": ["new", "things"]}
+    assert answers == [200, world.known["new"], {"there": True}, {"there": False}, shown]
+
+
+async def test_a_description_is_of_the_collection_or_alias_that_is_there(world):
     assert await world.gateway.describe("things") == THINGS
     assert await world.gateway.describe("also") == replace(THINGS, version=6)
     for name in ("gone", "none"):

@@ -242,6 +242,14 @@ GATEWAY = patches(
         says="Reads are tasks of the queue of changes.",
     ),
     Patch(
+        "a-description-does-not-wait",
+        at="proxy/gateway.py:Gateway.describe",
+        old="self._in_turn(lambda proxy: _present(proxy, collection))",
+        new="_present(await self._host.serving(), collection)",
+        source="seed 004, 6.0",
+        says="A description is answered while the creation that was asked for before is under way.",
+    ),
+    Patch(
         "keys-run-on-behind-a-batch",
         at="proxy/gateway.py:Gateway.insert_values",
         old="range(first, last + 1) for first, last in await ids.take(len(values))",
