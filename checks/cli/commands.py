@@ -1,13 +1,11 @@
 """The commands of ``tidemark``."""
 
-from importlib import metadata
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from tidemark.checks.cache.kept import Use
-from tidemark.checks.cli import run as cli_run
 from tidemark.checks.cli.evidence import evidence, observe
 from tidemark.checks.cli.export import export
 from tidemark.checks.cli.options import (
@@ -33,7 +31,6 @@ from tidemark.checks.cli.options import (
     hand_to,
     named,
     refuse_for_entries,
-    settings_of,
 )
 from tidemark.checks.cli.pin import pin
 from tidemark.checks.cli.show import group as show_group
@@ -66,6 +63,8 @@ application = typer.Typer(
 
 def _version(wanted: bool) -> None:  # noqa: FBT001  Typer's form
     if wanted:
+        from importlib import metadata
+
         print(f"tidemark {metadata.version('tidemark')}")
         raise typer.Exit
 
@@ -79,6 +78,11 @@ def _options(
     ] = False,
 ) -> None:
     pass  # its docstring would replace the help of the whole
+
+
+def _run(given: Mapping[str, Any], **more: Any) -> int:
+    """Judge what was given; ``more`` is what the words mean for the gate."""
+    return hand_to("tidemark.checks.cli.run:gate", {**given, **more})
 
 
 @application.command(rich_help_panel=_GATE)
@@ -97,13 +101,11 @@ def verify(
     json: Json = False,
 ) -> int:
     """Run every check of the manifest: the gate."""
+    from tidemark.checks.cache.kept import Use
+
     if fresh and audit:
         raise BadInputError("--audit with --fresh", remedy="--fresh judges everything already")
-    use = Use(read=not fresh, audit=audit)
-    settings = settings_of(
-        tier=tier, seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
-    )
-    return cli_run.gate(settings, only=only or (), resume=resume, use=use)
+    return _run(locals(), only=only or (), use=Use(read=not fresh, audit=audit))
 
 
 @application.command(rich_help_panel=_GATE)
@@ -133,10 +135,7 @@ def _one_judge(name: str, about: str) -> None:
         resume: Resume = False,
         json: Json = False,
     ) -> int:
-        settings = settings_of(
-            seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
-        )
-        return cli_run.gate(settings, only=named(only), judge=name, resume=resume)
+        return _run(locals(), only=named(only), judge=name)
 
     command.__doc__ = about
     application.command(name=name, rich_help_panel=_JUDGE)(command)
@@ -182,8 +181,7 @@ def prove(
         if ":" in only:
             return hand_to("tidemark.checks.cli.ask:prove", {**locals(), "seconds": limit, "as_json": json})
         refuse_for_entries({"--claim": claims, "--set": constants}, command="prove")
-        settings = settings_of(seed=seed, build=build, manifests=manifests, jobs=jobs, json=json)
-        return cli_run.gate(settings, only=named(only), judge="prove", resume=resume, seconds=seconds)
+        return _run({**locals(), "master": LOCAL}, only=named(only), judge="prove")
     refuse_for_entries({"--set": constants}, command="prove")
     if spark:
         if bmc is not None or k_induction is not None:
@@ -248,16 +246,8 @@ def explore(
     room = None if memory is None else int(memory * 1e9)
     if ":" in only or claims or bounds or constants or first is not None or seconds is not None:
         return hand_to("tidemark.checks.cli.ask:explore", {**locals(), "memory": room, "as_json": json})
-    settings = settings_of(
-        manifests=manifests,
-        seed=seed,
-        build=build,
-        workers=workers,
-        jobs=1 if jobs is None and workers is not None else jobs,
-        memory=room,
-        json=json,
-    )
-    return cli_run.gate(settings, only=named(only), judge="explore", resume=resume)
+    jobs = 1 if jobs is None and workers is not None else jobs
+    return _run({**locals(), "memory": room}, only=named(only), judge="explore")
 
 
 @application.command(rich_help_panel=_JUDGE)
@@ -316,10 +306,7 @@ def interleave(
 ) -> int:
     """Run the implementation in every bounded order of its steps."""
     if not reduction and not spark:
-        settings = settings_of(
-            seed=seed, master=master, build=build, manifests=manifests, jobs=jobs, json=json
-        )
-        return cli_run.gate(settings, only=named(only), judge="interleave", resume=resume)
+        return _run(locals(), only=named(only), judge="interleave")
     return hand_to("tidemark.checks.cli.interleave:search", locals())
 
 

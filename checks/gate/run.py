@@ -14,7 +14,6 @@ from typing import Protocol
 
 from tidemark.checks.cache.kept import Kept, Nothing
 from tidemark.checks.gate.judging import judge_task, processor_seconds
-from tidemark.checks.gate.pool import Pool
 from tidemark.checks.gate.resume import Journal
 from tidemark.checks.gate.schedule import Due, Schedule, keep_seconds, last_seconds, needs_of
 from tidemark.checks.gate.settings import Settings
@@ -58,10 +57,11 @@ def run(
     settings = replace(settings, reuse=parts)
     state = _Run(tasks, settings=settings, texts=texts_of(tasks, cache.said))
     source: _Source | None = None
+    several = bool(due) and len(tasks) > 1  # else nothing is done before all is
     with _terminable():
         try:
             with (
-                Journal(settings, (earlier or {}).values()) if due else nullcontext() as saved,
+                Journal(settings, (earlier or {}).values()) if several else nullcontext() as saved,
                 _source(tasks, due, registry=registry, settings=settings, method=method) as source,
             ):
                 show.begin(tasks)
@@ -114,6 +114,8 @@ def _source(
     if jobs < 2:
         yield _Here(tasks, due, registry=registry, settings=settings)
         return
+    from tidemark.checks.gate.pool import Pool
+
     last = last_seconds(settings.build)
     schedule = Schedule((Due(place, tasks[place], needs_of(tasks[place], last)) for place in due), jobs=jobs)
     for name in {tasks[place].judge for place in due} & set(registry):

@@ -19,6 +19,12 @@ DecodedState = Mapping[str, Value]
 Axes = Sequence[Sequence[Scalar]]
 
 
+class Frozen(BaseModel):
+    """Never changes. What checks it is built when the first one is made: most commands make only a few."""
+
+    model_config = ConfigDict(frozen=True, defer_build=True)
+
+
 class Shape(StrEnum):
     """How the listed steps refute the property."""
 
@@ -30,10 +36,8 @@ class Shape(StrEnum):
     """One step from a state which satisfies every assumed invariant but need not be reachable."""
 
 
-class Model(BaseModel):
+class Model(Frozen):
     """The bounded instance whose interpreter can run the steps again."""
-
-    model_config = ConfigDict(frozen=True)
 
     protocol: str = Field(min_length=1)
     """Reference ``module:Class``."""
@@ -41,10 +45,8 @@ class Model(BaseModel):
     constants: dict[str, Any] = Field(default_factory=dict)
 
 
-class Step(BaseModel):
+class Step(Frozen):
     """One action with the state after it."""
-
-    model_config = ConfigDict(frozen=True)
 
     action: str = Field(min_length=1)
     """Name of the fired action (of an implementation run: what the lane did)."""
@@ -72,14 +74,12 @@ class Change(NamedTuple):
     after: Scalar
 
 
-class Counterexample(BaseModel):
+class Counterexample(Frozen):
     """Initial state, steps, and the conjunct that failed.
 
     ``axes`` gives for each map the values of each key, so that ``task[1,3]`` can be shown for a flat
     row-major tuple; a map without an entry is shown with a flat index.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     shape: Shape = Shape.RUN
     initial: dict[str, Value]

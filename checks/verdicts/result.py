@@ -6,17 +6,16 @@ from collections import Counter
 from collections.abc import Callable
 from functools import cached_property
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
+from tidemark.checks.verdicts.counterexample import Frozen
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
 from tidemark.checks.verdicts.verdict import Aspect, Judgement, Outcome, Subject, amended
 from tidemark.models.sources import entries_of
 
 
-class Unjudged(BaseModel):
+class Unjudged(Frozen):
     """A task that ended without verdicts: a missing tool, bad input found late, an internal error."""
-
-    model_config = ConfigDict(frozen=True)
 
     task: str
     exit_code: ExitCode
@@ -25,10 +24,8 @@ class Unjudged(BaseModel):
     replay: str
 
 
-class TaskResult(BaseModel):
+class TaskResult(Frozen):
     """All that one task gave: judgements, or why there are none."""
-
-    model_config = ConfigDict(frozen=True)
 
     task: str
     """``judge/entry``."""
@@ -42,10 +39,8 @@ class TaskResult(BaseModel):
     """What would be pinned of its entry, which a new manifest has; see ``checks.gate.pins``."""
 
 
-class SourceNote(BaseModel):
+class SourceNote(Frozen):
     """Where a property or a mutant comes from, as its author says, and where that can be looked up."""
-
-    model_config = ConfigDict(frozen=True)
 
     text: str = Field(min_length=1)
     links: tuple[str, ...] = ()
@@ -61,10 +56,8 @@ def source_note(text: str, *, protocol: str) -> SourceNote:
     return SourceNote(text=text, links=tuple(entry.link for entry in entries_of(text, protocol=protocol)))
 
 
-class RunResult(BaseModel):
+class RunResult(Frozen):
     """All that a run found out."""
-
-    model_config = ConfigDict(frozen=True)
 
     tier: str
     seed: int

@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TypedDict, Unpack
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from tidemark.checks.verdicts.commands import check_command
-from tidemark.checks.verdicts.counterexample import Counterexample
+from tidemark.checks.verdicts.counterexample import Counterexample, Frozen
 from tidemark.checks.verdicts.exit_codes import ExitCode
 
 WORK = ("distinct", "obligations", "executions", "examples", "events", "queries", "edges", "pins", "parts")
@@ -65,10 +65,8 @@ class Aspect(StrEnum):
     """Does this one obligation of a proof fail, as it must? Says nothing about reachable states."""
 
 
-class Subject(BaseModel):
+class Subject(Frozen):
     """What was judged, by whom, and in which manifest entry."""
-
-    model_config = ConfigDict(frozen=True)
 
     protocol: str = Field(min_length=1)
     """Name of the protocol in the manifest, for example ``flush``."""
@@ -88,14 +86,12 @@ class Subject(BaseModel):
         return f"{self.judge} {self.instance} {self.property_id}"
 
 
-class Verdict(BaseModel):
+class Verdict(Frozen):
     """A judge's answer with its evidence. Use the four constructors of this module to build one.
 
     ``counts`` are exact and comparable (no times in them); ``rates`` hold what differs from run to run
     (states per second, bytes). ``bounds`` says in words over what a bounded verdict speaks.
     """
-
-    model_config = ConfigDict(frozen=True)
 
     subject: Subject
     outcome: Outcome
@@ -248,10 +244,8 @@ def amended(
     return Verdict.model_validate({**dict(verdict), **given})
 
 
-class Judgement(BaseModel):
+class Judgement(Frozen):
     """A verdict beside the outcome that the manifest expects, compared exactly."""
-
-    model_config = ConfigDict(frozen=True)
 
     verdict: Verdict
     expected: Outcome

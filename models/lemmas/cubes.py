@@ -4,9 +4,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -111,14 +109,22 @@ class Family:
         return found
 
     def _unseen(self, places: NDArray[np.int64], literals: int) -> list[Cube]:
-        shown = _pairs(self._seen, places)
+        rows = self._seen[places]
+        shown = np.array([(rows & row).any(axis=1) for row in rows], dtype=np.bool_).reshape(
+            len(rows), len(rows)
+        )
         alone = np.diagonal(shown)
         if literals == 1:
             return [(int(place),) for place in np.nonzero(~alone)[0]]
         if literals == 2:
             missing = np.triu(~shown & alone[:, None] & alone[None, :])
             return [(int(one), int(two)) for one, two in zip(*np.nonzero(missing), strict=True)]
-        return list(_triples(self._seen, places, shown))
+        found: list[Cube] = []
+        for i, j in zip(*np.nonzero(np.triu(shown, 1)), strict=True):
+            third = j + 1 + np.flatnonzero((shown[i] & shown[j])[j + 1 :])
+            never = third[~(rows[third] & rows[i] & rows[j]).any(axis=1)]
+            found += [(int(i), int(j), int(k)) for k in never]
+        return found
 
     def broken(self, cubes: Sequence[Cube], state: Batch) -> list[Cube]:
         """Those of some candidates that are false in a state."""
@@ -173,38 +179,3 @@ def _apart_expr(one: Local, two: Local) -> Expr:
     if isinstance(one.type, NumberType):
         return Apply(BOOL, "lt", (one, two))
     return negation(Apply(BOOL, "eq", (one, two)))
-
-
-@numba.njit(cache=True)
-def _pairs(seen: Any, places: Any) -> Any:
-    many = len(places)
-    shown = np.zeros((many, many), dtype=np.bool_)
-    for i in range(many):
-        for j in range(i, many):
-            for word in range(seen.shape[1]):
-                if seen[places[i], word] & seen[places[j], word]:
-                    shown[i, j] = shown[j, i] = True
-                    break
-    return shown
-
-
-@numba.njit(cache=True)
-def _share_a_row(seen: Any, one: Any, two: Any, three: Any) -> Any:
-    for word in range(seen.shape[1]):  # noqa: SIM110  any() over a generator is not compiled
-        if seen[one, word] & seen[two, word] & seen[three, word]:
-            return True
-    return False
-
-
-@numba.njit(cache=True)
-def _triples(seen: Any, places: Any, shown: Any) -> Any:
-    found = [(0, 0, 0) for _ in range(0)]
-    for i in range(len(places)):
-        for j in range(i + 1, len(places)):
-            if not shown[i, j]:
-                continue
-            for k in range(j + 1, len(places)):
-                known = shown[i, k] and shown[j, k]
-                if known and not _share_a_row(seen, places[i], places[j], places[k]):
-                    found.append((i, j, k))
-    return found

@@ -119,7 +119,8 @@ def findings_with_runs(result: RunResult) -> list[ShownFinding]:
         subject = judgement.verdict.subject
         if subject.judge in _JUDGES and subject.aspect in (Aspect.PROPERTY, Aspect.MUTANT):
             judged[subject.protocol, subject.instance, subject.property_id] = judgement
-    books = [load_findings(path) for path in finding_files()] if judged else []
+    folders = {protocol for protocol, _, _ in judged}
+    books = [load_findings(path) for path in finding_files() if path.parents[1].name in folders]
     shown = [(book.manifest, finding) for book in books for finding in book.finding]
     return [
         _shown(finding, [judged[manifest, e.entry, e.claim] for e in finding.evidence])
