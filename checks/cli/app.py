@@ -12,8 +12,7 @@ from pathlib import Path
 
 import typer
 
-from tidemark.checks.cli.evidence import evidence
-from tidemark.checks.cli.options import WORDS, OneScreen, refuse_repeated
+from tidemark.checks.cli.options import WORDS, refuse_repeated
 from tidemark.checks.verdicts.exit_codes import MEANING, ExitCode
 from tidemark.checks.verdicts.explain import explain
 from tidemark.models.manifest import ManifestError
@@ -26,23 +25,6 @@ _INTERRUPTED = 130
 """What Typer makes of Ctrl-C."""
 
 
-def _application(given: Sequence[str]) -> typer.Typer:
-    """All commands. ``evidence``, which needs no gate, is made alone: the others take longer than a log."""
-    if given[:1] == ["evidence"]:
-        alone = typer.Typer(
-            cls=OneScreen,
-            context_settings={"help_option_names": ["-h", "--help"]},
-            pretty_exceptions_enable=False,
-            rich_markup_mode="rich",
-        )
-        alone.callback()(lambda: None)  # else it has no command, but is one
-        alone.command()(evidence)
-        return alone
-    from tidemark.checks.cli.commands import application
-
-    return application
-
-
 def run(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Never raises, save for what cannot be caught."""
     given = list(sys.argv[1:] if arguments is None else arguments)
@@ -52,7 +34,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         )
     try:
         WORDS.set(tuple(given))
-        command = typer.main.get_command(_application(given))
+        from tidemark.checks.cli.commands import application
+
+        command = typer.main.get_command(application)
         refuse_repeated(command, given)
         status = command(given, prog_name="tidemark", standalone_mode=False)
     except KeyboardInterrupt:

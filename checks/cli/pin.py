@@ -15,7 +15,6 @@ import typer
 from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master, OnlyOption, Seed, settings_of
 from tidemark.checks.gate.lock import hold
 from tidemark.checks.gate.registry import registry
-from tidemark.checks.gate.run import run
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.commands import BUILD, LOCAL, pin_command
 from tidemark.checks.verdicts.errors import BadInputError, known_names
@@ -166,6 +165,7 @@ def _pin_counts(
     found: Sequence[tuple[Path, Manifest]], settings: Settings, *, change: bool, only: Sequence[str]
 ) -> int:
     """Judge the entries whose counts are asked for, and write the counts; the exit status."""
+    from tidemark.checks.gate.run import run
     from tidemark.checks.pins.counts import counted  # it loads the simulation
 
     manifests = [content for _, content in found]

@@ -10,9 +10,7 @@ import typer
 from rich.padding import Padding
 from rich.text import Text
 
-from tidemark.checks.cache.kept import FOLDER
 from tidemark.checks.cli.options import Build, ManifestOption, settings_of
-from tidemark.checks.cli.run import kept_of
 from tidemark.checks.gate.registry import registry
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.inputs.manifests import loaded
@@ -205,6 +203,8 @@ def _finding(only: str, settings: Settings) -> None:
     """Print one finding from the verdicts that the build folder keeps; a run that it lacks is searched."""
     from rich.markdown import Markdown
 
+    from tidemark.checks.cache.kept import FOLDER
+    from tidemark.checks.cli.run import kept_of
     from tidemark.checks.report.findings import found_in
 
     own = [path.parent.with_suffix(".toml") for path in finding_files() if only in _ids(path)]

@@ -7,15 +7,12 @@ from typing import Annotated
 import typer
 
 from tidemark.checks.cli.options import Build, Jobs, ManifestOption, Master, hand_to
-from tidemark.checks.explore.replay import is_run_token, parse_token
-from tidemark.checks.explore.replay import replay as replay_run
 from tidemark.checks.inputs.manifests import chosen_instance, loaded, manifests
 from tidemark.checks.inputs.manifests import manifests as read
 from tidemark.checks.report.compare import compare as compare_runs
 from tidemark.checks.report.console import show_result, wide_console
 from tidemark.checks.report.files import VERDICTS, read_result, write_files
 from tidemark.checks.report.forms.trace_text import trace_text
-from tidemark.checks.report.page.states import kept_graphs
 from tidemark.checks.report.sources import claim_sources
 from tidemark.checks.verdicts.commands import BUILD, LOCAL
 from tidemark.checks.verdicts.errors import BadInputError
@@ -73,6 +70,9 @@ def replay(
     manifest: ManifestOption = None,
 ) -> int:
     """Run a counterexample again, step by step."""
+    from tidemark.checks.explore.replay import is_run_token, parse_token
+    from tidemark.checks.explore.replay import replay as replay_run
+
     if token.endswith(".json"):
         return _replay_trace(Path(token), instance=instance, manifests=manifest or ())
     if not is_run_token(token):
@@ -142,6 +142,8 @@ def compare(
 
 def report(*, build: Build = BUILD) -> int:
     """Show the last verdicts again; write the HTML page from them."""
+    from tidemark.checks.report.page.states import kept_graphs
+
     result = last_run(build)
     files = write_files(result, build=build, graphs=kept_graphs(result, build=build))
     show_result(result, wide_console(), build=build, files=files)
