@@ -99,7 +99,7 @@ def _gate(
         chosen = [_with_limit(task, seconds) for task in chosen]
     if judge is not None or (only and len(chosen) == 1):
         kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
-    earlier = earlier_results(settings) if resume and len(chosen) > 1 else None
+    earlier = earlier_results(settings) if resume else None
     _say(screen, about((task.manifest, task.entry.name) for task in chosen))
     for line in replayed(settings.build, chosen):
         _say(screen, line)
@@ -122,8 +122,11 @@ def _gate(
     if result.stopped:
         left = len(chosen) - result.done
         partial = (settings.build / PARTIAL).as_posix()
-        saved = f"what was done is saved in {partial}; {left} checks are left.\n" if len(chosen) > 1 else ""
-        _say(screen, f"{saved}continue with:  {settings.invocation.resume()}")
+        _say(
+            screen,
+            f"what was done is saved in {partial}; {left} checks are left.\n"
+            f"continue with:  {settings.invocation.resume()}",
+        )
     return result.exit_code.value
 
 

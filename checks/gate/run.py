@@ -57,11 +57,10 @@ def run(
     settings = replace(settings, reuse=parts)
     state = _Run(tasks, settings=settings, texts=texts_of(tasks, cache.said))
     source: _Source | None = None
-    several = bool(due) and len(tasks) > 1  # else nothing is done before all is
     with _terminable():
         try:
             with (
-                Journal(settings, (earlier or {}).values()) if several else nullcontext() as saved,
+                Journal(settings, (earlier or {}).values()) if due else nullcontext() as saved,
                 _source(tasks, due, registry=registry, settings=settings, method=method) as source,
             ):
                 show.begin(tasks)
