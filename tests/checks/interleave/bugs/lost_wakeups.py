@@ -23,7 +23,7 @@ def wake_one(waiters: "deque[asyncio.Future[Any]]") -> None:
 
 
 class Permits:
-    """A semaphore that wakes one waiter.
+    """A semaphore that wakes one waiter (gh-90155), or with one permit a lock (bpo-27585).
 
     A waiter that was woken and is cancelled before it runs takes the wake-up with it.
     """
@@ -63,6 +63,20 @@ async def semaphore(*, fixed: bool) -> None:
         permits.release()
     if waiting:
         await asyncio.wait(waiting)
+
+
+async def lock(*, fixed: bool) -> None:
+    """bpo-27585: the same in a lock: it is free, and tasks wait for it."""
+    mutex = Permits(1, fixed=fixed)
+
+    async def work() -> None:
+        await mutex.acquire()
+        try:
+            await asyncio.sleep(1)
+        finally:
+            mutex.release()
+
+    await asyncio.wait([asyncio.create_task(work()) for _ in range(3)])
 
 
 async def condition(*, fixed: bool) -> None:

@@ -1,4 +1,4 @@
-"""Public bugs of locks, groups, time-outs and caches, rewritten small: each beside its correction.
+"""Public bugs of queues, locks, groups, time-outs and caches, rewritten small: each beside its correction.
 
 Each function takes ``fixed``. None of them cancels anything by itself.
 """
@@ -182,14 +182,15 @@ async def cleared_cache(*, fixed: bool) -> None:
 
 
 class HandedLock:
-    """A lock that is handed to the next waiter (anyio).
+    """A lock that is handed to the next waiter (anyio), in three versions.
 
     Args:
+        gives_back: a waiter that is cancelled when it was handed the lock releases it.
         forgets: a release takes waiters out of the queue that were cancelled and have not run since.
     """
 
-    def __init__(self, *, forgets: bool) -> None:
-        self._forgets = forgets
+    def __init__(self, *, gives_back: bool, forgets: bool) -> None:
+        self._gives_back, self._forgets = gives_back, forgets
         self._held = False
         self._waiters: deque[Future] = deque()
 
@@ -204,7 +205,7 @@ class HandedLock:
         except asyncio.CancelledError:
             if waiter in self._waiters:
                 self._waiters.remove(waiter)
-            elif not waiter.cancelled():
+            elif self._gives_back and not waiter.cancelled():
                 self.release()
             raise
 
@@ -220,9 +221,25 @@ class HandedLock:
         self._held = False
 
 
+async def handed_to_the_cancelled(*, fixed: bool) -> None:
+    """anyio #387: the lock belongs to a task that was cancelled when it was handed over."""
+    mutex = HandedLock(gives_back=fixed, forgets=True)
+
+    async def use() -> None:
+        await mutex.acquire()
+        mutex.release()
+
+    await mutex.acquire()
+    waiter = asyncio.create_task(use())
+    await asyncio.sleep(1)
+    mutex.release()
+    await asyncio.wait([waiter])
+    await mutex.acquire()
+
+
 async def stranded_behind_the_cancelled(*, fixed: bool) -> None:
     """anyio PR 1145: a cancelled waiter is still in the queue when the lock is released, then asked for."""
-    mutex = HandedLock(forgets=fixed)
+    mutex = HandedLock(gives_back=True, forgets=fixed)
 
     async def use(arrives: float) -> None:
         await asyncio.sleep(arrives)
@@ -234,6 +251,80 @@ async def stranded_behind_the_cancelled(*, fixed: bool) -> None:
     await asyncio.sleep(2)
     mutex.release()
     await asyncio.wait(tasks)
+
+
+async def dropped_by_the_receiver(*, fixed: bool) -> None:
+    """anyio #728: the item goes to a receiver that is being cancelled, and is lost."""
+    waiting, buffer, got = deque[tuple[Future, list[int]]](), deque[int](), list[int]()
+
+    def send(item: int) -> None:
+        while waiting:
+            waiter, hands = waiting.popleft()
+            if fixed and waiter.done():
+                continue
+            hands.append(item)
+            if not waiter.done():
+                waiter.set_result(None)
+            return
+        buffer.append(item)
+
+    async def receive() -> int:
+        if buffer:
+            return buffer.popleft()
+        waiter, hands = future(), list[int]()
+        waiting.append((waiter, hands))
+        try:
+            await waiter
+        except asyncio.CancelledError:
+            if fixed:
+                buffer.extend(hands)
+            raise
+        return hands[0]
+
+    async def take() -> None:
+        got.append(await receive())
+
+    receiver = asyncio.create_task(take())
+    await asyncio.sleep(1)
+    send(1)
+    await asyncio.wait([receiver])
+    assert [*got, *buffer] == [1], "the item is lost"
+
+
+async def queue_of_futures(*, fixed: bool) -> None:
+    """tornado #2826: `get` returns a future, and no code is left that could put its item back."""
+    items, getters, got = deque[int](), deque[Future](), list[int]()
+
+    def get() -> Future:
+        getter = future()
+        if items:
+            getter.set_result(items.popleft())
+        else:
+            getters.append(getter)
+        return getter
+
+    def put(item: int) -> None:
+        while getters and getters[0].done():
+            getters.popleft()
+        if getters:
+            getters.popleft().set_result(item)
+        else:
+            items.append(item)
+
+    async def consume() -> None:
+        getter = get()
+        try:
+            got.append(await getter)
+        except asyncio.CancelledError:
+            if fixed and getter.done() and not getter.cancelled():
+                items.appendleft(getter.result())
+            raise
+
+    consumer = asyncio.create_task(consume())
+    await asyncio.sleep(1)
+    put(1)
+    await asyncio.wait([consumer])
+    assert [*got, *items] == [1], "the item is lost"
 
 
 class Deadline:
@@ -306,9 +397,12 @@ async def moving_window(*, fixed: bool) -> None:
 
 __all__ = [
     "cleared_cache",
+    "dropped_by_the_receiver",
+    "handed_to_the_cancelled",
     "lock_without_owner",
     "moving_window",
     "nested_groups",
+    "queue_of_futures",
     "stranded_behind_the_cancelled",
     "time_out_or_cancelled",
     "unfair_semaphore",
