@@ -82,7 +82,7 @@ class Pack:
     rows: tuple[Row, ...] = ()
     close: bool = False
     drop: bool = False
-    flush: bool = field(default=False, repr=False)
+    flush: bool = False
 
     def __post_init__(self) -> None:
         if self.start.ts >= self.end.ts:
@@ -178,7 +178,7 @@ class SaveBinlogPaths:
     binlog: BinlogRecord | None
     flushed: bool = False
     dropped: bool = False
-    starts: tuple[tuple[SegmentId, StartPosition], ...] = field(default=(), repr=False)
+    starts: tuple[tuple[SegmentId, StartPosition], ...] = ()
 
 
 class SaveOutcome(Enum):
@@ -217,8 +217,8 @@ class SegmentRecord:
     flushed: bool = False
     dropped: bool = False
     binlogs: tuple[BinlogRecord, ...] = ()
-    compaction: Compaction = field(default=Compaction(), repr=False)
-    begins: StartPosition | None = field(default=None, repr=False)
+    compaction: Compaction = Compaction()
+    begins: StartPosition | None = None
 
     def position(self) -> Position | None:
         """No row of it is missing up to here: the recorded position, or else its start."""
@@ -253,9 +253,9 @@ class ChannelRecord:
     term: int = 0
     session: int = 0
     dropped: bool = False
-    collected: bool = field(default=False, repr=False)
+    collected: bool = False
     flush_requests: tuple[FlushRequest, ...] = ()
-    begins: Timestamp = field(default=LOG_BEGINNING.ts, repr=False)
+    begins: Timestamp = LOG_BEGINNING.ts
 
 
 @dataclass(frozen=True)
@@ -271,7 +271,7 @@ class RecoveryAnswer:
     owner: Owner
     seek: EndPosition
     segments: tuple[SegmentRecord, ...] = ()
-    asks_starts: bool = field(default=False, repr=False)
+    asks_starts: bool = False
 
     def recorded_positions(self) -> Mapping[SegmentId, EndPosition]:
         """The dml position of each recorded segment."""

@@ -55,7 +55,7 @@ class SyncTask:
     sink: SyncSink
     is_flush: bool = False
     is_drop: bool = False
-    starts: tuple[tuple[SegmentId, StartPosition], ...] = field(default=(), repr=False)
+    starts: tuple[tuple[SegmentId, StartPosition], ...] = ()
     stage: SyncStage = SyncStage.QUEUED
     attempts: int = 0
     finished: asyncio.Event = field(default_factory=asyncio.Event, repr=False)

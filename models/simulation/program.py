@@ -63,8 +63,8 @@ class Program:
 
     def declared(self) -> Hashable:
         """Return all mutable data of the processes that influence the future, for a search that merges
-        states. ``tidemark.models.simulation.snapshot`` adds where tasks are suspended, immutable local
-        values, and what the world holds.
+        states. ``tidemark.models.simulation.snapshot`` adds where tasks are suspended, local values and
+        containers of them, and what the world holds.
         """
         raise NotImplementedError(
             f"{type(self).__name__} declares no state: override `declared`, or search without merging states"

@@ -1,11 +1,13 @@
 """The declared state of an execution: what a search that merges equal states compares.
 
 It has three parts. *Declared data*: what ``Program.declared`` returns. *Program counters*: for each pending
-task its name, and for each of its coroutines the place where it is suspended together with the immutable
-values that it refers to, those on its evaluation stack included. Generators and asynchronous generators that
-they refer to count likewise, those in containers and context managers too, and all asynchronous
-generators of a process that have begun and not ended. *The world*: events that may happen, messages, stores,
-disks, budgets. Numbers that only tell names apart are left out.
+task its name, its place in the queue of a lock, and for each of its coroutines the place where it is
+suspended together with the values that it refers to, those on its evaluation stack included: immutable ones,
+containers and records of them. Generators and asynchronous generators that they refer to count likewise,
+those in containers and context managers too, and all asynchronous generators of a process that have begun and
+not ended. *The world*: events that may happen, what dead processes have begun, messages, stores, disks,
+budgets. Numbers that only tell names apart are left out. What functions capture is not seen, nor the
+attributes of objects: a program declares them.
 
 Two executions with equal declared states are taken to have equal futures. That is true only if the program
 declares all mutable data of its processes that influence the future: it is a promise of the program. The
@@ -19,6 +21,7 @@ import contextlib
 import functools
 import gc
 import hashlib
+import itertools
 import operator
 import re
 import types
@@ -67,7 +70,7 @@ def world_state(world: "World") -> Key:
     """Return the program counters and the world's part of a declared state."""
     timed = world.settings.clock is not ClockOrder.UNTIMED
     lanes = tuple(_lane_state(lane, timed=timed) for lane in world.lanes.values())
-    events = tuple(sorted((plain(event.label), event.owner) for event in world.events.values()))
+    events = tuple(sorted((plain(event.label), event.owner, event.does) for event in world.events.values()))
     faults = tuple(sorted(plain(label) for label in world.faults))
     budgets = tuple(world.budget.values())
     return (
@@ -129,9 +132,9 @@ def _lane_positions(lane: Lane) -> tuple[bytes, bool]:
             continue
         known = task.position if type(task) is LaneTask else None
         if known is None:
-            known, own = _position(task, generators)
-            fixed = fixed and own
-            if own and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
+            known, moving = _position(task, generators)
+            fixed = fixed and _MOVING not in moving
+            if not moving and not lane.ready and type(task) is LaneTask:  # what is ready may still run it
                 task.position = known
         text, inside = known
         found.append(f"{text}\0shielded" if lane.shielded and lane.out_of_reach(task) else text)
@@ -144,15 +147,16 @@ def _lane_positions(lane: Lane) -> tuple[bytes, bool]:
 
 def _position(
     task: "asyncio.Task[Any]", generators: "Mapping[int, Suspendable]"
-) -> tuple[tuple[str, tuple[int, ...]], bool]:
+) -> tuple[tuple[str, tuple[int, ...]], set[int]]:
     """Return the name of a task and the places at which it waits: in its coroutine, in what that awaits, and
-    so on; which asynchronous generators are among them; and whether that can change only when the task runs.
+    so on; which asynchronous generators are among them; and who else may change that: ``_MOVING``,
+    ``_SHARED``, none.
     """
     chain = list(_awaited(task.get_coro()))
     shown = {id(one) for one, _ in chain}
     places = tuple([_place_in(one, frame, shown) for one, frame in chain])
     inside = tuple([number for number, one in generators.items() if id(one) in shown])
-    return (f"{plain(task.get_name())}\0{places!r}", inside), _MOVING not in shown
+    return (f"{plain(task.get_name())}\0{places!r}", inside), shown & {_MOVING, _SHARED}
 
 
 def _awaited(waiting: Any) -> "Iterator[tuple[Suspendable, types.FrameType]]":
@@ -185,7 +189,11 @@ def _place(one: "Suspendable", shown: set[int]) -> Key:
 def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Key:
     code = frame.f_code
     values: tuple[Hashable, ...] = ()
-    if not code.co_filename.startswith(INSIDE):
+    if code.co_filename.startswith(INSIDE[-1]):
+        values = _turns(one)
+        if values:
+            shown.add(_SHARED)
+    elif not code.co_filename.startswith(INSIDE):
         values = tuple(
             [
                 _opaque.get(type(value)) or _value(value, shown)
@@ -196,19 +204,31 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
     return (code.co_qualname, frame.f_lasti, values)
 
 
+def _turns(one: "Suspendable") -> tuple[int, ...]:
+    """The places of a waiter in the queues of what it waits for: a lock of asyncio, a condition, a queue."""
+    held = gc.get_referents(one)
+    futures = [value for value in held if isinstance(value, asyncio.Future)]
+    owners = [vars(value) for value in held if type(value).__module__ in _ASYNCIO]
+    queues = [queue for owner in owners for queue in owner.values() if type(queue) is collections.deque]
+    return tuple([queue.index(future) for queue in queues for future in futures if future in queue])
+
+
+_ASYNCIO = frozenset({"asyncio.locks", "asyncio.queues"})
 _OF_THE_CODE = frozenset({types.CodeType, types.FrameType, types.FunctionType})
 """Types of what every coroutine refers to. The code is told by its name, and functions have no state."""
 _MOVING = -1
-"""Among what was shown: something that others than the task may move."""
+"""Among what was shown: something that others than the process may move."""
+_SHARED = -2
+"""Among what was shown: something that other tasks of the process may change."""
 
 _opaque: dict[type, str] = {}
 """By type: its name if that is all that counts of a value, empty if the value has to be looked at."""
 
 
 def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
-    """A value as it is if it is immutable. Of others the type, and all places in code that are found in them:
-    those of generators, of context managers that are generators, of what a stack of context managers is
-    going to call. Iterators count by how much is left of them.
+    """A value as it is if it is immutable, and what containers hold. Of others the type, and all
+    places in code that are found in them: those of generators, of context managers that are generators, of
+    what a stack of context managers is going to call. Iterators count by how much is left of them.
 
     ``held``: by a context manager, whose generator only the task moves that has entered it.
     """
@@ -229,12 +249,12 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
             shown.add(_MOVING)
         return _place(value, shown)
     if isinstance(value, _CONTAINERS):
-        looked_at = [one for one in _held(value) if _may_hold_places(type(one))]
-        places = tuple(found for one in looked_at if not isinstance(found := _value(one, shown), str))
-        return (name, places) if places else name
+        shown.update((id(value), _SHARED))
+        inside = [_value(one, shown) for one in _held(value)]
+        return (name, *(sorted(inside, key=repr) if isinstance(value, set | frozenset) else inside))
     parts = _parts(value)
     if parts is None:
-        return name
+        return _record(value, name, shown)
     shown.add(id(value))
     rest = operator.length_hint(value, -1) if hasattr(kind, "__next__") else None
     if rest is not None and rest >= 0:
@@ -243,9 +263,36 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
     return (name, rest, *[_value(part, shown, held=by_manager) for part in parts])
 
 
+def _record(value: Any, name: str, shown: set[int]) -> Hashable:
+    """A dataclass of nothing but immutable values, as it is now; the name of any other type."""
+    held = [getattr(value, one, None) for one in getattr(value, "__dataclass_fields__", ())]
+    if not held or not all(map(immutable, held)):
+        return name
+    shown.add(_SHARED)
+    return (name, *held)
+
+
+def what_it_does(action: object) -> str:
+    """Return what a callback holds that no task waits for, or what it stores: values, and what its closures
+    refer to.
+    """
+    return repr(_closed_over(action, set()))
+
+
+def _closed_over(value: Any, shown: set[int]) -> Hashable:
+    if not isinstance(value, types.FunctionType):
+        return _value(value, shown)
+    if id(value) in shown:
+        return value.__qualname__
+    shown.add(id(value))
+    held = [one for cell in value.__closure__ or () for one in gc.get_referents(cell)]
+    return (value.__qualname__, *[_closed_over(one, shown) for one in held])
+
+
 def _name_if_opaque(kind: type) -> str:
     special = (*SUSPENDABLE, *_MANAGERS, *_CONTAINERS, types.MethodType, functools.partial)
     looked_at = may_be_immutable(kind) or issubclass(kind, special) or hasattr(kind, "__next__")
+    looked_at = looked_at or hasattr(kind, "__dataclass_fields__")
     return "" if looked_at else kind.__name__
 
 
@@ -256,7 +303,7 @@ _may_hold_places: Callable[[type], bool] = functools.cache(
 
 
 def _held(value: Any) -> Iterable[Any]:
-    return value.values() if isinstance(value, dict) else value
+    return itertools.chain.from_iterable(value.items()) if isinstance(value, dict) else value
 
 
 def _parts(value: Any) -> Iterable[Any] | None:

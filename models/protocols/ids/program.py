@@ -281,6 +281,7 @@ class IdsProgram(RefiningProgram):
         published = None if self.oracle is None else self.oracle.published
         return (
             tuple(self._observed.values()),
+            self.oracle and self.oracle.base,
             None if published is None else (published.physical, published.logical),
             tuple(self._memory(asker) for asker in self.askers),
         )

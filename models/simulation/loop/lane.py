@@ -40,7 +40,8 @@ class Carried(Protocol):
 class Event:
     """One thing that may happen next. ``label``: the same in every execution with the same history of the
     process concerned. ``fire`` runs with ``lane`` as the current one. ``fault``: firing spends a budget.
-    ``owner``: name of the task that waits for it. ``message``: what is delivered, answered or lost.
+    ``owner``: name of the task that waits for it. ``does``: what it is going to do, where no task waits that
+    shows it. ``message``: what is delivered, answered or lost.
     """
 
     label: str
@@ -49,6 +50,7 @@ class Event:
     _: KW_ONLY
     fault: bool = False
     owner: str = ""
+    does: str = ""
     message: "Carried | None" = None
 
     def __repr__(self) -> str:

@@ -17,6 +17,7 @@ from tidemark.models.simulation.loop.freezing import isolate
 from tidemark.models.simulation.loop.futures import settle
 from tidemark.models.simulation.loop.lane import Event, Lane
 from tidemark.models.simulation.settings import FaultKind
+from tidemark.models.simulation.snapshot import what_it_does
 from tidemark.models.simulation.world.environment import Environment
 
 T = TypeVar("T")
@@ -26,13 +27,14 @@ TORN = "<torn>"
 
 
 class Orphan(NamedTuple):
-    """An operation under way: what becomes of it when its caller dies."""
+    """An operation under way: what becomes of it when its caller dies. ``does``: what no label says of it."""
 
     lane: Lane
     label: str
     effect: Callable[[], object]
     tear: Callable[[], object] | None
     remote: bool
+    does: object
 
 
 class Store:
@@ -74,7 +76,9 @@ class Store:
             self._world.touch(writes=self._bit(key) | (0 if key in self._content else self._keys_bit))
             self._content[key] = what
 
-        await self._perform(f"put {self._name}/{key}", lambda: write(kept), tear=lambda: write(TORN))
+        await self._perform(
+            f"put {self._name}/{key}", lambda: write(kept), tear=lambda: write(TORN), does=kept
+        )
 
     async def get(self, key: str) -> Any:
         """Return the value under a key, or None."""
@@ -122,7 +126,7 @@ class Store:
             self._world.touch(writes=bits)
             return change(self._content)
 
-        return await self._perform(f"{title} {self._name}", effect, remote=remote)
+        return await self._perform(f"{title} {self._name}", effect, remote=remote, does=change)
 
     def _bit(self, key: str) -> int:
         return self._world.interner.bit(f"store {self._name}/{key}")
@@ -134,13 +138,15 @@ class Store:
         *,
         tear: Callable[[], object] | None = None,
         remote: bool | None = None,
+        does: object = None,
     ) -> T:
         """Wait for one of the outcomes of an operation. ``tear``: leaves a part of what it writes."""
         world = self._world
         lane = world.caller
         future: asyncio.Future[T] = world.loop.create_future()
         label = f"{title} {lane.title}#{lane.next_number()}"
-        orphan = Orphan(lane, label, effect, tear, remote=self._remote if remote is None else remote)
+        outlives = self._remote if remote is None else remote
+        orphan = Orphan(lane, label, effect, tear, outlives, does)
 
         def clear() -> None:
             world.events.pop(label, None)
@@ -191,8 +197,9 @@ class Store:
         """Let what a dead process began in a remote store take effect later; forget it otherwise."""
         orphans = [orphan for orphan in self._orphans if orphan.lane is lane]
         self._orphans = [orphan for orphan in self._orphans if orphan.lane is not lane]
-        for _, label, effect, tear in (orphan[:4] for orphan in orphans if orphan.remote):
-            self._world.events[label] = Event(label, self._world.environment, self._late(label, effect))
+        for _, label, effect, tear, _, does in (orphan for orphan in orphans if orphan.remote):
+            late, words = self._late(label, effect), what_it_does(does)
+            self._world.events[label] = Event(label, self._world.environment, late, does=words)
             if tear is not None:
                 torn = self._late(label, tear, FaultKind.STORAGE_TORN)
                 self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", self._world.environment, torn)

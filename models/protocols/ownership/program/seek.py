@@ -260,7 +260,8 @@ class SeekProgram(RefiningProgram):
         starts = tuple(
             tuple(one.buffer.starts.items()) if one.buffer is not None else () for one in self.tenures
         )
-        return (tuple(self._observed.values()), users, starts)
+        answers = tuple(one.answer for one in self.tenures)
+        return (tuple(self._observed.values()), users, starts, answers)
 
 
 def _nothing(task: SyncTask) -> None:
