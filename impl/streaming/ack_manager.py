@@ -132,9 +132,9 @@ class AckManager:
             self.ended.append(Detail(self.last, self.last, 0))
 
     def prefix(self) -> Timestamp:
-        """The greatest ended timestamp below all waiting ones."""
+        """The greatest ended timestamp below all waiting ones, never below the last tick."""
         bound = min(self.waiting, default=self.last + 1)
-        return max((detail.ts for detail in self.ended if detail.ts < bound), default=self.passed)
+        return max([self.passed, *(detail.ts for detail in self.ended if detail.ts < bound)])
 
     def _take(self, prefix: Timestamp) -> Timestamp | None:
         if prefix <= self.passed:

@@ -3,9 +3,9 @@
 from tidemark.models.mutation.patches import Edit, Host, Patch, patches
 from tidemark.models.protocols.streaming.program import streaming
 
-ONE, LATE, FLUSHER, OVERTAKEN = (
+ONE, TWO, LATE, FLUSHER, OVERTAKEN = (
     Host(f"streaming-impl-{name}", streaming)
-    for name in ("one-append", "late-append", "flusher", "overtaken")
+    for name in ("one-append", "two-appends", "late-append", "flusher", "overtaken")
 )
 FLUSHER_CRASH = Host("streaming-impl-flusher-crash", streaming)
 ENDLESS = Host("streaming-endless", streaming)
@@ -35,7 +35,7 @@ MUTANTS = patches(
     Patch(
         "tick-waits-for-nothing",
         at=ACKS + "prefix",
-        old="max((detail.ts for detail in self.ended if detail.ts < bound), default=self.passed)",
+        old="max([self.passed, *(detail.ts for detail in self.ended if detail.ts < bound)])",
         new="self.last",
         killer=COVERED,
         on=ONE.like(protocol=VARIANTS + "TickWaitsForNothing"),
@@ -61,6 +61,16 @@ MUTANTS = patches(
         on=ONE.like(protocol=VARIANTS + "TickReachesAMessage"),
         source="facts 11; hazard 12: equality",
         says="A tick is equal to the least timestamp that is not acknowledged.",
+    ),
+    Patch(
+        "prefix-is-below-the-last-tick",
+        at=ACKS + "prefix",
+        old="[self.passed, *(detail.ts for detail in self.ended if detail.ts < bound)]",
+        new="(detail.ts for detail in self.ended if detail.ts < bound), default=self.passed",
+        killer="a_tick_may_pass_what_is_acknowledged",
+        on=TWO,
+        source="facts 11: the prefix; seen here",
+        says="An answered tick that is older than the last one is all that the prefix finds.",
     ),
     Patch(
         "start-is-the-last-known-place",
