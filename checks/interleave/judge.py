@@ -227,9 +227,9 @@ class _Verdicts:
         """
         done = self.result.statistics
         counts = {
-            "executions": done.executions + (done.merged if self.result.endless else 0),
+            "executions": done.executions + (done.met_again if self.result.endless else 0),
             "blocked": done.blocked,
-            "merged": done.merged,
+            "merged": done.met_again,
             "steps": done.steps,
             "deepest": done.deepest,
             "final_states": len(self.result.finals),

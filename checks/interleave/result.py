@@ -5,6 +5,7 @@ import zlib
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, fields
 from enum import StrEnum
+from typing import NamedTuple
 
 from tidemark.checks.interleave.trees.work import WorkItem
 from tidemark.models.simulation import CLOSED_WORLD, Violation
@@ -32,6 +33,8 @@ class Statistics:
     """Executions given up because everything enabled was asleep: the price of sleep sets."""
     merged: int = 0
     """Executions given up because they met a declared state that was reached before."""
+    joined: int = 0
+    """Times that an execution has gone on from such a state, by an event that was not taken there."""
     cut: int = 0
     """Executions that reached the limit of steps."""
     timer_bounded: int = 0
@@ -47,6 +50,11 @@ class Statistics:
     commuting: int = 0
     """Pairs of steps, independent by their footprints, that were run in both orders with the same end."""
 
+    @property
+    def met_again(self) -> int:
+        """How often an execution has come to a state that was reached before."""
+        return self.merged + self.joined
+
     def add(self, other: "Statistics") -> None:
         """Add the work of another part."""
         for item in fields(self):
@@ -56,6 +64,19 @@ class Statistics:
     def counts(self) -> dict[str, int]:
         """Return all counters by name."""
         return {item.name: int(getattr(self, item.name)) for item in fields(self)}
+
+
+class Broken(NamedTuple):
+    """Two executions come to equal states, and the same event leads to different ones.
+
+    Attributes:
+        label: of the event, the last step of both.
+        one, other: the choices.
+    """
+
+    label: str
+    one: tuple[int, ...]
+    other: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +110,7 @@ class Exploration:
         violations: one example for each violation that was seen.
         endless: runs without an end were looked at; there may be no others.
         loops: by claim that an endless run breaks, the steps of its example before it goes round.
+        broken: two executions that meet in equal states, from which the same event leads to different ones.
         covered: what the program says that the executions have exercised.
         longest: the choices of the longest execution; of the one with the longest round, if there is one.
         round: how many of these choices, the last ones, led back to an earlier state of the memory.
@@ -107,6 +129,7 @@ class Exploration:
     violations: dict[Violation, Found] = field(default_factory=dict)
     loops: dict[str, int] = field(default_factory=dict)
     endless: bool = False
+    broken: Broken | None = None
     covered: set[str] = field(default_factory=set)
     longest: tuple[int, ...] = ()
     round: int = 0
@@ -196,6 +219,7 @@ def merge(parts: Iterable[Exploration], *, bounds: str) -> Exploration:
         whole.finals |= part.finals
         whole.classes |= part.classes
         whole.states |= part.states
+        whole.broken = min(filter(None, (whole.broken, part.broken)), default=None)
         whole.covered |= part.covered
         for found in part.violations.values():
             whole.record(found)

@@ -138,6 +138,8 @@ def explore(
     else:
         strategy = _depth_first(interner, options.reduction, item)
         result = search(program, strategy, interner, options, tick)
+    if isinstance(strategy, MergingSearch):
+        result.statistics.joined, result.broken = strategy.joined, strategy.broken
     if result.remaining:
         result.remaining = tuple(strategy.remaining())
     elif item == WHOLE and not result.reasons:

@@ -361,6 +361,7 @@ def audit(program: ProgramRef, options: Options, result: Exploration, *, timed: 
     sample = random_sample(program, options, timed=timed, states=len(result.states))
     if sample is not None:
         try:
+            check_led(result, histories=sample.histories)
             check_explained(result, sample)
         except UnsoundReductionError as error:
             if not _refuted_otherwise(program, options, result, error):
@@ -441,6 +442,21 @@ def _size(most: int, states: int | None) -> int:
     return most if states is None else min(most, max(_LEAST, states // _STATES_FOR_ONE))
 
 
+def check_led(result: Exploration, *, histories: bool) -> None:
+    """Raise UnsoundReductionError if an event has led to two states, in a complete search that found nothing
+    else wrong.
+    """
+    if result.broken is None or result.violations or result.remaining or result.reasons:
+        return
+    label, one, other = result.broken
+    raise _unsound(
+        f"after {len(one) - 1} and after {len(other) - 1} steps two executions come to equal states, from "
+        f"which {label!r} leads to different ones: the search {MISSED} what comes after one of them",
+        histories=histories,
+        picks=other,
+    )
+
+
 def check_explained(result: Exploration, sample: Sample) -> None:
     """Compare a complete search with random executions. A search that was cut explains nothing, and is not
     blamed. A violation that only a random execution shows is added to what was found.
@@ -467,15 +483,24 @@ def check_explained(result: Exploration, sample: Sample) -> None:
 
 
 def _unexplained(what: str, *, histories: bool) -> UnsoundReductionError:
+    merged = "that merges histories" if histories else "with reduction"
+    why = ": what has run does not determine what comes" if histories else ""
+    return _unsound(
+        f"a random execution shows {what}, which the search {merged} {MISSED}{why}", histories=histories
+    )
+
+
+def _unsound(words: str, *, histories: bool, picks: tuple[int, ...] = ()) -> UnsoundReductionError:
     if histories:
         return UnsoundReductionError(
-            f"a random execution shows {what}, which the search that merges histories {MISSED}: what has "
-            "run does not determine what comes",
+            words,
             remedy=f"leave merge out, or remove the cause, which usually is one of: {CAUSES}",
+            picks=picks,
         )
     return UnsoundReductionError(
-        f"a random execution shows {what}, which the search with reduction {MISSED}",
+        words,
         remedy="let each step record what it touches (World.touch), let processes share nothing but the "
         "objects of the world, let a check of single steps see the world through Program.observe only, and "
         "declare in Program.declared all data that influence the future",
+        picks=picks,
     )

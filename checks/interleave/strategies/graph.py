@@ -5,7 +5,7 @@ from typing import Protocol, runtime_checkable
 
 import networkx as nx
 
-from tidemark.checks.interleave.strategies.states import MergingSearch, Met
+from tidemark.checks.interleave.strategies.states import MergingSearch, Met, picks_of
 from tidemark.checks.interleave.strategies.strategy import StateStrategy
 from tidemark.models.refinement.step import State, StepChecker
 from tidemark.models.simulation import Execution, Footprint, Observation
@@ -43,49 +43,32 @@ class GraphSearch(MergingSearch):
         self.graph: nx.MultiDiGraph[int] = nx.MultiDiGraph()
         self.faults: set[str] = set()
         self._numbers: dict[bytes, int] = {}
-        self._path: list[int] = []
-        self._digest = b""
-        self._execution: Execution | None = None
-        self._noted = 0
 
-    def state_of(self, execution: Execution) -> bytes:
-        """Return the digest of what is merged, and remember it."""
-        self._digest = super().state_of(execution)
-        return self._digest
-
-    def arrive(self, execution: Execution) -> bool:
+    def _reached(self, before: bytes, execution: Execution, *, merged: bool) -> None:
         """Keep the state, and the step that led to it."""
-        place = self._depth
-        self._execution = execution
-        again = place < len(self._stack)
-        goes_on = super().arrive(execution)
-        if not again:
-            self._keep(place, self._digest, execution)
-        return goes_on
+        del merged
+        self._keep(before, self._state, execution)
 
     def done(self, last: Footprint | None) -> None:
         """Keep the end of an execution: a state in which nothing can happen."""
         execution = self._execution
-        if execution is not None and self._noted == self._depth - 1 and not execution.world.enabled():
-            self._keep(self._depth, execution.declared_state(), execution)
+        if execution is not None and self._last is not None and not execution.world.enabled():
+            self._keep(self._last.state, execution.declared_state(), execution)
         super().done(last)
 
-    def _keep(self, place: int, state: bytes, execution: Execution) -> None:
+    def _keep(self, before: bytes, state: bytes, execution: Execution) -> None:
         number = self._numbers.get(state)
         if number is None:
             number = self._numbers[state] = len(self.abstract)
             self.abstract.append(_abstract(execution))
             self.digests.append(state)
-            self.ways.append(self._picks(place))
+            self.ways.append(picks_of(self._last))
             self.graph.add_node(number)
             execution.failures()
             self.faults |= {plain(event.label) for event in execution.world.enabled() if event.fault}
-        if place:
-            node = self._stack[place - 1]
-            label = plain(node.enabled[node.current])
-            self.graph.add_edge(self._path[place - 1], number, key=label)
-        self._path[place:] = [number]
-        self._noted = place
+        if self._last is not None:
+            label = plain(self._last.enabled[self._last.pick])
+            self.graph.add_edge(self._numbers[before], number, key=label)
 
 
 def _abstract(execution: Execution) -> State:

@@ -166,7 +166,7 @@ class TreeWalk(Remembering, Generic[N]):
             self._note_base(last)
         self._depth += 1
         if place < 0:
-            return self._pick_base(enabled, self._depth - 1)
+            return pick_of_base(self._base, enabled, self._depth - 1)
         if place < len(self._stack):
             node = self._stack[place]
             if node.enabled != tuple(enabled):
@@ -204,12 +204,6 @@ class TreeWalk(Remembering, Generic[N]):
         """The choices that lead to the node at a depth of the stack."""
         return self._base + tuple(node.current for node in self._stack[:depth])
 
-    def _pick_base(self, enabled: Sequence[str], depth: int) -> int:
-        pick = self._base[depth]
-        if pick >= len(enabled):
-            raise DivergenceError(step=depth, expected=(), seen=enabled)
-        return pick
-
     def _note(self, last: Footprint | None) -> None:
         if self._stack and self._stack[-1].footprint is None:
             self._stack[-1].footprint = last
@@ -218,3 +212,10 @@ class TreeWalk(Remembering, Generic[N]):
         """Keep the footprint of the step before, which led towards the root of the work item."""
         if last is not None and len(self._base_footprints) == self._depth - 1:
             self._base_footprints.append(last)
+
+
+def pick_of_base(picks: Sequence[int], enabled: Sequence[str], depth: int) -> int:
+    """Return the choice at a depth on the way to a work item. Raises DivergenceError: there is none such."""
+    if picks[depth] >= len(enabled):
+        raise DivergenceError(step=depth, expected=(), seen=enabled)
+    return picks[depth]

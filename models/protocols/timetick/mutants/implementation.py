@@ -49,6 +49,7 @@ MUTANTS = patches(
         at=SYNC + "update",
         old="if source not in self.entries:",
         new="if False:",
+        killer="timetick.whoever_serves_is_waited_for",
         on=JOINS,
         source="facts 4",
         says="A report makes its sender known.",
