@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
@@ -178,6 +178,11 @@ class Cluster:
     async def _serve(self, records: Sequence[CollectionVersion]) -> None:
         living = [record for record in records if record.exists]
         await asyncio.gather(*(self.replicas.load(one.title, one.channels) for one in living))
+
+    @property
+    def collections(self) -> Mapping[str, CollectionVersion]:
+        """See ``Collections``."""
+        return self.catalog.collections
 
     @_outlives_its_proxy
     async def create(self, name: str, *, shards: int, schema: str = "") -> CollectionVersion:

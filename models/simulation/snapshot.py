@@ -29,7 +29,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tidemark.models.simulation.loop.freezing import immutable, may_be_immutable
-from tidemark.models.simulation.loop.lane import INSIDE, Lane, LaneTask
+from tidemark.models.simulation.loop.lane import INSIDE, Event, Lane, LaneTask
 from tidemark.models.simulation.settings import ClockOrder
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def world_state(world: "World") -> Key:
     """Return the program counters and the world's part of a declared state."""
     timed = world.settings.clock is not ClockOrder.UNTIMED
     lanes = tuple(_lane_state(lane, timed=timed) for lane in world.lanes.values())
-    events = tuple(sorted((plain(event.label), event.owner, event.does) for event in world.events.values()))
+    events = tuple(sorted((plain(event.label), event.owner, _does(event)) for event in world.events.values()))
     faults = tuple(sorted(plain(label) for label in world.faults))
     budgets = tuple(world.budget.values())
     return (
@@ -272,11 +272,9 @@ def _record(value: Any, name: str, shown: set[int]) -> Hashable:
     return (name, *held)
 
 
-def what_it_does(action: object) -> str:
-    """Return what a callback holds that no task waits for, or what it stores: values, and what its closures
-    refer to.
-    """
-    return repr(_closed_over(action, set()))
+def _does(event: Event) -> str:
+    """What the operation of a dead process does: values, and what its closures refer to."""
+    return "" if event.does is None else repr(_closed_over(event.does, set()))
 
 
 def _closed_over(value: Any, shown: set[int]) -> Hashable:

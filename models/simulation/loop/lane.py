@@ -50,7 +50,7 @@ class Event:
     _: KW_ONLY
     fault: bool = False
     owner: str = ""
-    does: str = ""
+    does: object = None
     message: "Carried | None" = None
 
     def __repr__(self) -> str:

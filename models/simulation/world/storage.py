@@ -17,7 +17,6 @@ from tidemark.models.simulation.loop.freezing import isolate
 from tidemark.models.simulation.loop.futures import settle
 from tidemark.models.simulation.loop.lane import Event, Lane
 from tidemark.models.simulation.settings import FaultKind
-from tidemark.models.simulation.snapshot import what_it_does
 from tidemark.models.simulation.world.environment import Environment
 
 T = TypeVar("T")
@@ -198,8 +197,8 @@ class Store:
         orphans = [orphan for orphan in self._orphans if orphan.lane is lane]
         self._orphans = [orphan for orphan in self._orphans if orphan.lane is not lane]
         for _, label, effect, tear, _, does in (orphan for orphan in orphans if orphan.remote):
-            late, words = self._late(label, effect), what_it_does(does)
-            self._world.events[label] = Event(label, self._world.environment, late, does=words)
+            late = self._late(label, effect)
+            self._world.events[label] = Event(label, self._world.environment, late, does=does)
             if tear is not None:
                 torn = self._late(label, tear, FaultKind.STORAGE_TORN)
                 self._offer_fault(FaultKind.STORAGE_TORN, f"tear {label}", self._world.environment, torn)

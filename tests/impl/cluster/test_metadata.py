@@ -117,6 +117,7 @@ async def test_a_change_goes_on_when_the_proxy_that_has_asked_for_it_ends(cluste
 
     user, held, announce = client(cluster, 0), asyncio.Event(), cluster.catalog._announce
     await user.create("c", shards=2)
+    assert await cluster.gateways[1].show() == ("c",)
 
     async def waits(channel, ts, text):
         await held.wait()

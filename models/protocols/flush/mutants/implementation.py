@@ -148,7 +148,7 @@ MUTANTS = patches(
         old="return []",
         new="self.tasks.update({task.channel: task for task in batch})\n            return []",
         on=APART,
-        source="H23; seed 000, AddTask",
+        source="H23; seed 000: AddTask",
         says="The position of a failed request takes the place of a later one that has come meanwhile.",
     ),
     Patch(

@@ -69,7 +69,7 @@ MUTANTS = patches(
         new="(detail.ts for detail in self.ended if detail.ts < bound), default=self.passed",
         killer="a_tick_may_pass_what_is_acknowledged",
         on=TWO,
-        source="facts 11: the prefix; seen here",
+        source="facts 11: the prefix",
         says="An answered tick that is older than the last one is all that the prefix finds.",
     ),
     Patch(
