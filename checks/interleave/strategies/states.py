@@ -159,7 +159,6 @@ class MergingSearch(StateStrategy, Remembering):
 
     Attributes:
         joined: how often an execution has gone on from a state that was met before.
-        probed: how often it has taken an event once more, to see where that leads.
         broken: of the first event that has led to two states, its label and the choices of both executions.
     """
 
@@ -168,7 +167,7 @@ class MergingSearch(StateStrategy, Remembering):
 
     def __init__(self, met: Met, *, item: WorkItem = WHOLE) -> None:
         self.met = met
-        self.joined = self.probed = 0
+        self.joined = 0
         self.broken: Broken | None = None
         self._base = item.picks
         self._tried = frozenset(label for label, _ in item.sleep)
@@ -228,7 +227,7 @@ class MergingSearch(StateStrategy, Remembering):
             return True
         before, self._state = self._state, self.state_of(execution)
         if self._probe is not None:
-            self._compare(self._probe[1])
+            self._compare(self._state)
             return False
         goes_on = self._is_new(execution) or self._is_joined(execution)
         self._reached(before, execution, merged=not goes_on)
@@ -277,15 +276,14 @@ class MergingSearch(StateStrategy, Remembering):
         names = [plain(event.label) for event in execution.enabled()]
         known = [(place, self._led.get((self._state, name))) for place, name in enumerate(names)]
         may = [(place, led) for place, led in known if led is not None and names.count(names[place]) == 1]
-        if may:
-            self.probed += 1
-            self._probe = self._draw.choice(may)
+        self._probe = self._draw.choice(may) if may else None
         return bool(may)
 
-    def _compare(self, led: Led) -> None:
-        if led.state != self._state and self.broken is None:
-            assert self._last is not None
-            self.broken = Broken(self._last.label, picks_of(led.last), picks_of(self._last))
+    def _compare(self, state: bytes) -> None:
+        """Look where the event that was taken once more has led: to ``state``, which is empty at an end."""
+        probe, self._probe = self._probe, None
+        if probe is not None and self._last is not None and probe[1].state != state and self.broken is None:
+            self.broken = Broken(self._last.label, picks_of(probe[1].last), picks_of(self._last))
 
     def pick(self, enabled: Sequence[str], last: Footprint | None) -> int | None:
         """Repeat steps; then take the first event that was not taken."""
@@ -340,6 +338,7 @@ class MergingSearch(StateStrategy, Remembering):
     def done(self, last: Footprint | None) -> None:
         """Keep the footprint of the last step."""
         self._note(last)
+        self._compare(b"")
 
     def remaining(self) -> list[WorkItem]:
         """Return what is left after the present execution. Call it between executions only."""

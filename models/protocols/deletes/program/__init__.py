@@ -22,8 +22,8 @@ from tidemark.models.protocols.deletes.refinement import (
     memory_view,
     records_view,
 )
-from tidemark.models.protocols.flush.ports import COORDINATOR, NODE
-from tidemark.models.protocols.flush.program import CHANNEL, FlushProgram, FlushScenario
+from tidemark.models.protocols.flush.ports import CHANNEL, COORDINATOR, NODE
+from tidemark.models.protocols.flush.program import FlushProgram, FlushScenario
 from tidemark.models.refinement.program import Abstraction
 from tidemark.models.refinement.scenario import program
 from tidemark.models.simulation.program import Observation

@@ -37,8 +37,7 @@ from tidemark.models.protocols.deletes.program.levels import (
     abstract,
     found_in,
 )
-from tidemark.models.protocols.flush.ports import NODE, OBJECTS, Objects
-from tidemark.models.protocols.flush.program import CHANNEL
+from tidemark.models.protocols.flush.ports import CHANNEL, NODE, OBJECTS, Objects
 from tidemark.models.refinement.program import RefiningProgram
 from tidemark.models.refinement.scenario import mapped, program
 from tidemark.models.simulation.program import Observation
