@@ -56,7 +56,7 @@ class CheckpointUpdater:
     ) -> None:
         self.tasks: dict[ChannelName, CheckpointTask] = {}
         self.in_flight: dict[ChannelName, CheckpointCall] = {}
-        self.apart: set[ChannelName] = set()
+        self.apart: dict[ChannelName, None] = {}
         self.signal = asyncio.Event()
         self._round = asyncio.Lock()
         self._coordinator = coordinator
@@ -142,10 +142,10 @@ class CheckpointUpdater:
             )
         except RpcError:
             for call in calls:
-                self.apart.add(self.in_flight.pop(call.channel).channel)
+                self.apart[self.in_flight.pop(call.channel).channel] = None
             return []
         for call in calls:
-            self.apart.discard(call.channel)
+            self.apart.pop(call.channel, None)
             call.stage = CallStage.ACKED
         for task, call in zip(batch, calls, strict=True):
             await task.callback(call)

@@ -140,7 +140,7 @@ def node_view(
         signal=updater.signal.is_set(),
         rpc=_rpc_view(node, channel, history),
         delivered=history.delivered.get(incarnation, ()),
-        apart=bool(updater.apart - {channel}),
+        apart=bool(updater.apart.keys() - {channel}),
     )
 
 

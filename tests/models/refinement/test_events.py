@@ -134,7 +134,7 @@ FLUSH: dict[str, Any] = {"rows": [1, 0], "flushes": [1]}
             "flush",
             "answer_counts_as_a_failure",
             FLUSH,
-            "stands for ack(), and what it does is fail_rpc(), although no fault was injected",
+            "stands for ack() or fail_with_the_batch(), and what it does is fail_rpc(), although",
         ),
         (
             "ddl",

@@ -136,10 +136,10 @@ MUTANTS = patches(
     Patch(
         "what-failed-is-dropped",
         at=f"{UPDATER}_send",
-        old=".channel)\n            return []",
-        new=".channel)\n                self.tasks.pop(call.channel, None)\n            return []",
+        old=".channel] = None\n            return []",
+        new=".channel] = None\n                self.tasks.pop(call.channel, None)\n            return []",
         on=APART,
-        source="H23; seed 000, updateCheckpoints",
+        source="H23; seed 000: updateCheckpoints",
         says="A position whose request has failed is not reported any more.",
     ),
     Patch(
