@@ -38,6 +38,7 @@ class Subject:
     reference: str
     instance: Instance
     expected: Mapping[str, int]
+    symmetry: tuple[str, ...] = ()
 
     @property
     def size(self) -> str:
@@ -53,7 +54,8 @@ def subject(reference: str) -> Subject:
         counts = {"distinct": peer.distinct, "generated": peer.generated, "depth": peer.depth}
         return Subject(reference, peer.instance, counts)
     _, entry = _entry(reference)
-    return Subject(reference, instance_of(entry), {count: entry.counts[count] for count in COUNTS})
+    expected = {count: entry.counts[count] for count in COUNTS}
+    return Subject(reference, instance_of(entry), expected, tuple(entry.symmetry))
 
 
 def _entry(reference: str) -> tuple[Manifest, InstanceEntry]:

@@ -84,14 +84,16 @@ def interpreted(*, reference: str) -> Sample:
     )
 
 
-def native(*, reference: str, workers: int) -> Sample:
-    """All states, by the compiled kernel. Loading the code is not part of the time."""
+def native(*, reference: str, workers: int, orbits: bool = False) -> Sample:
+    """All states, by the compiled kernel, or one of each orbit. Loading the code is not part of the time."""
     from tidemark.models.native.kernel import compile_kernel
     from tidemark.models.native.search.breadth_first import Search, SearchLimits
 
-    kernel = compile_kernel(subject(reference).instance)
-    Search(kernel, SearchLimits(states=_WARM), workers=workers).run()
-    search = Search(kernel, workers=workers)
+    known = subject(reference)
+    kernel = compile_kernel(known.instance)
+    symmetry = known.symmetry if orbits else ()
+    Search(kernel, SearchLimits(states=_WARM), workers=workers, symmetry=symmetry).run()
+    search = Search(kernel, workers=workers, symmetry=symmetry)
     clock = Clock()
     result = search.run()
     seconds, cpu_seconds = clock.seconds, clock.cpu_seconds
@@ -107,6 +109,8 @@ def native(*, reference: str, workers: int) -> Sample:
 
 NAME = "search"
 INTERPRETER, ONE, TWO, SPARK = "interpreter", "one worker", "two workers", "Spark, two cores"
+ORBITS, ORBIT_COST = "orbits, one worker", Goal(at_least=0.6)
+SYMMETRIC = "proxy/proxy-three-tasks"
 STATES = "states/s"
 LARGE = ("flush/million", "flush/ten-million")
 TWO_CORES = Goal(at_least=1.6)
@@ -130,6 +134,8 @@ def side(name: str, reference: str) -> Side:
 def run(plan: Plan) -> Iterator[Row]:
     """Compare on one small instance all of them, on large ones those that can."""
     yield from _small(plan, "flush/tiny" if plan.quick else "flush/calm")
+    if not plan.quick:
+        yield from _orbits(plan)
     for reference in LARGE:
         if plan.quick:
             yield left_out(NAME, "all", NOT_QUICK, size=reference)
@@ -154,6 +160,22 @@ def _small(plan: Plan, reference: str) -> list[Row]:
             note="the session runs already; memory of all its processes",
         ),
     ]  # fmt: skip
+
+
+def _orbits(plan: Plan) -> list[Row]:
+    """What a representative costs, compared with a state of the search without symmetry."""
+    known = subject(SYMMETRIC)
+    whole = partial(in_fresh_process, native, reference=SYMMETRIC, workers=1)
+    sides = [
+        Side(ONE, whole),
+        Side(ORBITS, partial(whole, orbits=True), subject=SYMMETRIC, expected=known.expected),
+    ]
+    series = plan.series(sides, measure=NAME, size=f"{SYMMETRIC}: {known.expected['distinct']:,} orbits")
+    states, orbits = cpu_rate("distinct"), "up to renamings, by processor time"
+    return [
+        series.row(ONE, "without symmetry, by processor time", states, unit="states/cpu-s"),
+        series.row(ORBITS, orbits, states, unit="orbits/cpu-s", against=ONE, goal=ORBIT_COST),
+    ]
 
 
 def _large(plan: Plan, reference: str) -> list[Row]:

@@ -1,21 +1,23 @@
 """Symmetry over opaque sorts: of all states that differ only by a renaming of elements, one is kept.
 
-The representative is the least image in the order of the packed words, over all permutations. Elements of a
-sort can only be compared for equality, so that a renaming maps runs to runs, unless the protocol or the
-instance names single elements; ``Symmetry`` refuses these.
+The representative is the least of the images that ``canonical`` tries. Elements of a sort can only be
+compared for equality, so that a renaming maps runs to runs, unless the protocol or the instance names single
+elements; ``Symmetry`` refuses these.
 """
 
 import itertools
 import math
+import random
 from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
-import numba
 import numpy as np
 from numpy.typing import NDArray
 
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Step
+from tidemark.models.native.canonical import canonical, image
 from tidemark.models.native.codec import Block, Codec, Field, State
 from tidemark.models.native.errors import SymmetryError
 from tidemark.models.native.kernel import Kernel
@@ -29,70 +31,6 @@ SAMPLE = 256
 """States at which the protocol is checked to treat all elements alike."""
 Renaming = tuple[tuple[int, ...], ...]
 """For each sort, in the order of the sorts, the new element of each element."""
-
-
-@numba.njit(cache=True, nogil=True)
-def _image(  # noqa: PLR0917 - a compiled loop takes plain positional arrays
-    rows: Any,
-    first: Any,
-    words: Any,
-    moves: Any,
-    masks: Any,
-    span: Any,
-    looked_up: Any,
-    tables: Any,
-    out: Any,
-) -> None:
-    """The image of one row. A move takes masked bits from a word to a word by a rotation; a table renames
-    elements.
-    """
-    for k in range(words):
-        out[k] = 0
-    for m in range(span[0], span[1]):
-        bits, turn = rows[first + moves[m, 0]] & masks[m], moves[m, 2]
-        out[moves[m, 1]] |= bits << np.uint64(turn) if turn >= 0 else bits >> np.uint64(-turn)
-    for m in range(span[2], span[3]):
-        word, shift, into, at, bits, table = looked_up[m]
-        value = (rows[first + word] >> np.uint64(shift)) & ((np.uint64(1) << np.uint64(bits)) - np.uint64(1))
-        out[into] |= np.uint64(tables[table + np.int64(value)]) << np.uint64(at)
-
-
-@numba.njit(cache=True, nogil=True)
-def _canonical(  # noqa: PLR0917 - see above
-    rows: Any, words: Any, first: Any, count: Any,
-    spans: Any, moves: Any, masks: Any, looked_up: Any, tables: Any,
-) -> None:  # fmt: skip
-    """Replace each row by the least of its images."""
-    image, best = np.empty(words, dtype=np.uint64), np.empty(words, dtype=np.uint64)
-    for row in range(first, first + count):
-        for k in range(words):
-            best[k] = rows[row * words + k]
-        for p in range(spans.shape[0]):
-            _image(rows, row * words, words, moves, masks, spans[p], looked_up, tables, image)
-            for k in range(words):
-                if image[k] != best[k]:
-                    if image[k] < best[k]:
-                        best[:] = image
-                    break
-        for k in range(words):
-            rows[row * words + k] = best[k]
-
-
-@numba.njit(cache=True, nogil=True)
-def _fixing(  # noqa: PLR0917 - see above
-    rows: Any, words: Any, spans: Any, moves: Any, masks: Any, looked_up: Any, tables: Any
-) -> Any:
-    """For each row, how many permutations leave it as it is."""
-    found = np.zeros(rows.size // words, dtype=np.int64)
-    image = np.empty(words, dtype=np.uint64)
-    for row in range(found.size):
-        for p in range(spans.shape[0]):
-            _image(rows, row * words, words, moves, masks, spans[p], looked_up, tables, image)
-            same = True
-            for k in range(words):
-                same &= image[k] == rows[row * words + k]
-            found[row] += same
-    return found
 
 
 class Symmetry:
@@ -118,6 +56,7 @@ class Symmetry:
         )
         self._numbers = {renaming: number for number, renaming in enumerate(self.renamings)}
         self._arrays = _tables(self.codec, self._kinds, self.renamings)
+        self._order = _orders(sizes, self.renamings) + _beside(self.codec, self._kinds, sizes)
         self._check_constants()
         self._check_steps()
 
@@ -126,9 +65,13 @@ class Symmetry:
         """Number of renamings."""
         return len(self.renamings)
 
-    def canonicalise(self, rows: NDArray[np.uint64], first: int, count: int) -> None:
-        """Replace rows ``first`` .. ``first + count - 1`` of a line of words by their representatives."""
-        _canonical(rows, self.codec.words, first, count, *self._arrays)
+    def canonicalise(self, rows: NDArray[np.uint64], first: int, count: int) -> NDArray[np.int64]:
+        """Replace rows ``first`` .. ``first + count - 1`` of a line of words by their representatives. Gives
+        how many renamings leave each of them as it is.
+        """
+        fixing = np.empty(count, dtype=np.int64)
+        canonical(rows, self.codec.words, first, fixing, *self._arrays, *self._order)
+        return fixing
 
     def representatives(self, block: Block) -> Block:
         """The representative of each row."""
@@ -138,8 +81,8 @@ class Symmetry:
 
     def orbits(self, block: Block) -> NDArray[np.int64]:
         """How many states each row stands for."""
-        fixing = _fixing(np.ascontiguousarray(block).reshape(-1), self.codec.words, *self._arrays)
-        return np.asarray(self.order // fixing)
+        found = np.ascontiguousarray(block).copy()
+        return np.asarray(self.order // self.canonicalise(found.reshape(-1), 0, len(found)))
 
     def unreduced(self, block: Block, size: int = 1 << 16) -> int:
         """Number of states that all rows together stand for."""
@@ -152,7 +95,7 @@ class Symmetry:
         found = np.empty_like(given)
         moves, masks, looked_up, tables = rest
         span = spans[self._numbers[renaming]]
-        _image(given, 0, self.codec.words, moves, masks, span, looked_up, tables, found)
+        image(given, 0, self.codec.words, moves, masks, span, looked_up, tables, found)
         return found
 
     def state(self, state: State, renaming: Renaming) -> State:
@@ -174,13 +117,10 @@ class Symmetry:
         wanted = self.representatives(np.array([row], dtype=np.uint64))[0]
         return next(r for r in self.renamings if np.array_equal(self.image(row, r), wanted))
 
-    def _swaps(self) -> Iterator[Renaming]:
+    @cached_property
+    def _swaps(self) -> list[Renaming]:
         """Exchanges of neighbours, which generate all renamings."""
-        for renaming in self.renamings:
-            moved = sum(value != at for part in renaming for at, value in enumerate(part))
-            near = all(abs(value - at) <= 1 for part in renaming for at, value in enumerate(part))
-            if moved == 2 and near:
-                yield renaming
+        return [self.renamings[number] for number in np.diagonal(self._order[2], 1) if number]
 
     def _check_constants(self) -> None:
         for variable in self.instance.spec.constants:
@@ -190,7 +130,7 @@ class Symmetry:
             table = dict(
                 zip(self.instance.entries(kind), self.instance.map_constants[variable.name], strict=True)
             )
-            for swap in self._swaps():
+            for swap in self._swaps:
                 for keys, value in table.items():
                     moved = tuple(self._value(k, key, swap) for k, key in zip(kind.keys, keys, strict=True))
                     if table[moved] != self._value(kind.value, value, swap):
@@ -200,7 +140,7 @@ class Symmetry:
         """Renamed states have renamed successors: asked of the first states, initial ones first."""
         block = np.unique(self.kernel.initial_block(), axis=0)
         initial = {tuple(row) for row in block.tolist()}
-        for swap in self._swaps():
+        for swap in self._swaps:
             if any(tuple(self.image(row, swap).tolist()) not in initial for row in block[:SAMPLE]):
                 raise self._apart("the initial states tell")
         while 0 < len(block) < SAMPLE:
@@ -209,7 +149,7 @@ class Symmetry:
                 break
             block = larger
         for row in block[:SAMPLE]:
-            for swap in self._swaps():
+            for swap in self._swaps:
                 self._compare(row, swap)
 
     def _compare(self, row: NDArray[np.uint64], swap: Renaming) -> None:
@@ -304,6 +244,45 @@ def _tables(
         np.array(looked_up, dtype=np.int64).reshape(-1, 6),
         np.array(tables, dtype=np.int64),
     )
+
+
+def _orders(sizes: Sequence[int], renamings: Sequence[Renaming]) -> tuple[NDArray[Any], ...]:
+    """The elements of all sorts in a line: begin and end of each sort, the new place of each element by each
+    renaming, and the number of the renaming that exchanges two.
+    """
+    begins = [sum(sizes[:number]) for number in range(len(sizes))]
+    places = np.array([[at + b for part, b in zip(r, begins, strict=True) for at in part] for r in renamings])
+    exchanges = np.zeros((sum(sizes), sum(sizes)), dtype=np.int64)
+    for number in np.flatnonzero((places != places[0]).sum(axis=1) == 2):
+        one, other = np.flatnonzero(places[number] != places[0])
+        exchanges[one, other] = exchanges[other, one] = number
+    ends = np.array([(b, b + size) for b, size in zip(begins, sizes, strict=True)], dtype=np.int64)
+    return ends.reshape(-1, 2), places, exchanges
+
+
+def _beside(codec: Codec, kinds: Sequence[SortType], sizes: Sequence[int]) -> tuple[NDArray[Any], ...]:
+    """For the marks of elements: the values whose keys have the element, and those that are elements (below
+    zero: less one, the first of the sort). Both have a weight that depends on all but the names of elements.
+    """
+    begins = {kind: sum(sizes[:number]) for number, kind in enumerate(kinds)}
+    found, weights = list[tuple[int, int, int, int]](), list[int]()
+
+    def add(element: int, place: tuple[int, int], bits: int, *what: object) -> None:
+        found.append((element, *place, bits))
+        weights.append(random.Random(repr(what)).getrandbits(64) | 1)
+
+    for field in codec.fields:
+        values, places = begins.get(field.value.type), field.places()
+        for place, keys in zip(places, itertools.product(*(range(d.size) for d in field.keys)), strict=False):
+            pairs = [(begins.get(domain.type), key) for domain, key in zip(field.keys, keys, strict=True)]
+            other = field.variable.name, [key for begin, key in pairs if begin is None]
+            if values is not None:
+                add(-values - 1, place, field.bits, other)
+                continue
+            for number, (begin, key) in enumerate(pairs):
+                if begin is not None:
+                    add(begin + key, place, field.bits, other, number)
+    return np.array(found, dtype=np.int64).reshape(-1, 4), np.array(weights, dtype=np.uint64)
 
 
 def _places(

@@ -116,6 +116,27 @@ class BornBroken(Protocol):
         return s.hour > 0
 
 
+class Relation(Protocol):
+    """Any relation of nodes, one of them, and a colour."""
+
+    Node: TypeAlias = Sort
+    Colour: TypeAlias = Sort
+    related: Map[Node, Node, Bool] = everywhere(False)
+    chosen: Node = anything
+    colour: Colour = anything
+
+    @action
+    def change(s, a: Node, b: Node) -> None:
+        """Two nodes are related, or are not any more."""
+        s.related[a, b] = ~s.related[a, b]
+
+    @action
+    def choose(s, n: Node, c: Colour) -> None:
+        """Another node is chosen, and a colour."""
+        s.chosen = n
+        s.colour = c
+
+
 class Named(Protocol):
     """A token that only one node may take."""
 

@@ -41,7 +41,7 @@ def _checksum(head: str, arrays: dict[str, NDArray[Any]]) -> str:
 
 def _mark(kernel: Kernel, symmetry: Symmetry | None) -> str:
     """The kernel of a saved search, and the sorts under whose renamings states are one."""
-    sorts = "" if symmetry is None else ",".join(symmetry.sorts)
+    sorts = "" if symmetry is None else f"{','.join(symmetry.sorts)} by marks"
     return hashlib.sha256(f"{sorts}\n{kernel.text}".encode()).hexdigest()
 
 
