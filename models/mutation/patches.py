@@ -158,6 +158,9 @@ class Patch:
     walked: Host | None = None
 
     def __post_init__(self) -> None:
+        places = [self.at, *(edit.at for edit in self.also)]
+        if len(set(places)) < len(places):
+            raise PatchError(f"{self.name!r} changes one place twice", remedy="Join them", place=self.at)
         if self.on is not None and self.killer is None and self.equivalent is None:
             object.__setattr__(self, "killer", REFINES)
 

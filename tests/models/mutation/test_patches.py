@@ -85,6 +85,8 @@ def test_several_functions_may_belong_to_one_patch() -> None:
     assert noted(9) == 7
     restore()
     assert noted(9) == 9
+    with pytest.raises(PatchError, match="'both' changes one place twice"):
+        replace(both, also=also + also)
 
 
 def test_a_host_may_give_its_factory_further_arguments() -> None:
