@@ -68,66 +68,35 @@ def gate(
     """
     chosen_manifests(settings.manifests)  # where there are none, no folder is made
     screen = console or (Console(stderr=True) if settings.json else wide_console())
+    judging = judges or registry()
     with hold(settings.build, words=settings.words):
         (settings.build / TRACEBACKS).unlink(missing_ok=True)
-        return _gate(
-            settings,
-            only=only,
-            judge=judge,
-            resume=resume,
-            judging=judges or registry(),
-            use=use,
-            seconds=seconds,
-            screen=screen,
-        )
-
-
-def _gate(
-    settings: Settings,
-    *,
-    only: Sequence[str],
-    judge: str | None,
-    resume: bool,
-    judging: Registry,
-    use: Use,
-    seconds: float | None,
-    screen: Console,
-) -> int:
-    kept = kept_of(settings, judging, use=use)
-    chosen = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, judge=judge, kept=kept)
-    if seconds is not None:
-        chosen = [_with_limit(task, seconds) for task in chosen]
-    if judge is not None or (only and len(chosen) == 1):
-        kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
-    earlier = earlier_results(settings) if resume else None
-    _say(screen, about((task.manifest, task.entry.name) for task in chosen))
-    for line in replayed(settings.build, chosen):
-        _say(screen, line)
-    forms = kept.code_in(FORMS)
-    result = run(
-        chosen,
-        registry=judging,
-        settings=settings,
-        reporter=live(screen),
-        earlier=earlier,
-        kept=kept,
-    ).with_commands(settings.invocation.complete)
-    keep_failures(settings.build, result)
-    files, unwritten = _written(result, chosen, settings.build, forms=forms)
-    show_result(result, screen, build=settings.build, files=files)
-    if settings.json:
-        sys.stdout.write(to_json(result))
-    if unwritten is not None:
-        raise unwritten
-    if result.stopped:
-        left = len(chosen) - result.done
-        partial = (settings.build / PARTIAL).as_posix()
-        _say(
-            screen,
-            f"what was done is saved in {partial}; {left} checks are left.\n"
-            f"continue with:  {settings.invocation.resume()}",
-        )
-    return result.exit_code.value
+        kept = kept_of(settings, judging, use=use)
+        chosen = chosen_tasks(settings.manifests, tier=Tier(settings.tier), only=only, judge=judge, kept=kept)
+        if seconds is not None:
+            chosen = [_with_limit(task, seconds) for task in chosen]
+        if judge is not None or (only and len(chosen) == 1):
+            kept.use = replace(kept.use, read=False)  # who names a check, or a judge, wants to see it run
+        earlier = earlier_results(settings) if resume else None
+        _say(screen, about((task.manifest, task.entry.name) for task in chosen))
+        for line in replayed(settings.build, chosen):
+            _say(screen, line)
+        forms = kept.code_in(FORMS)
+        result = run(
+            chosen, registry=judging, settings=settings, reporter=live(screen), earlier=earlier, kept=kept
+        ).with_commands(settings.invocation.complete)
+        keep_failures(settings.build, result)
+        files, unwritten = _written(result, chosen, settings.build, forms=forms)
+        show_result(result, screen, build=settings.build, files=files)
+        if settings.json:
+            sys.stdout.write(to_json(result))
+        if unwritten is not None:
+            raise unwritten
+        if result.stopped:
+            left, partial = len(chosen) - result.done, (settings.build / PARTIAL).as_posix()
+            _say(screen, f"what was done is saved in {partial}; {left} checks are left.")
+            _say(screen, f"continue with:  {settings.invocation.resume()}")
+        return result.exit_code.value
 
 
 def _with_limit(task: Task, seconds: float) -> Task:

@@ -23,7 +23,7 @@ from tidemark.checks.verdicts.counterexample import Shape
 from tidemark.checks.verdicts.errors import BadInputError, StoppedError, UnsoundCombinationError
 from tidemark.checks.verdicts.judge import Context
 from tidemark.checks.verdicts.progress import Progress, silent
-from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.trace import counterexample, failing_at_end
 from tidemark.checks.verdicts.verdict import (
     COVERAGE,
     RUN_STEPS,
@@ -306,10 +306,7 @@ class _Report:
             return self._witness(prop, hit)
         if hit is not None:
             run = path_to(self.result, hit)
-            before, after = (run.states[-1], None) if hit.step is None else (run.states[-2], run.states[-1])
-            failing = failing_conjunct(self.result.kernel.interpreter, prop, before, after)
-            if not failing:
-                raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
+            failing = failing_at_end(self.result.kernel.interpreter, prop, run.states)
             shown = self._shown(prop.id, run, failing)
             return amended(shown, counts=shown.counts | {RUN_STEPS: len(run.steps)})
         return self._holds(self.subject(prop.id))

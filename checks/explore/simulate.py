@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.verdicts.progress import Progress, silent
-from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.trace import counterexample, failing_at_end
 from tidemark.checks.verdicts.verdict import Aspect, Searched, Subject, Verdict, holds, inconclusive, refuted
 from tidemark.models.instance import Instance
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.path import Path as Run
 from tidemark.models.native.simulate import Budget, Sample
 from tidemark.models.native.simulate import simulate as walk
 from tidemark.spec.language.spec import Property
@@ -68,7 +67,8 @@ def _verdict(sample: Sample, budget: Budget, protocol: str, prop: Property) -> V
     if reachable:
         return holds(subject, **searched, rates=rates, notes=(f"reached after {len(run.steps)} steps",))
     states, steps = run.states, run.steps
-    shown = counterexample(instance, states=states, steps=steps, failing=_failing(sample, prop, run))
+    failing = failing_at_end(sample.kernel.interpreter, prop, states)
+    shown = counterexample(instance, states=states, steps=steps, failing=failing)
     searched["replay"] = replay_command(
         sample.kernel.interpreter,
         entry=instance.name,
@@ -77,12 +77,3 @@ def _verdict(sample: Sample, budget: Budget, protocol: str, prop: Property) -> V
         steps=steps,
     )
     return refuted(subject, counterexample=shown, **searched, rates=rates, notes=(NOT_SHORTEST,))
-
-
-def _failing(sample: Sample, prop: Property, run: Run) -> str:
-    two = prop.kind == "transition_invariant"
-    before, after = (run.states[-2], run.states[-1]) if two else (run.states[-1], None)
-    failing = failing_conjunct(sample.kernel.interpreter, prop, before, after)
-    if not failing:
-        raise RuntimeError(f"{prop.id} holds at the end of its counterexample for the interpreter")
-    return failing

@@ -9,7 +9,7 @@ import numpy as np
 
 from tidemark.checks.explore.liveness import LivenessChecker
 from tidemark.checks.verdicts.counterexample import Counterexample, Shape
-from tidemark.checks.verdicts.trace import counterexample, failing_conjunct
+from tidemark.checks.verdicts.trace import counterexample, failing_at_end
 from tidemark.checks.verdicts.verdict import COVERAGE, NOT_GREEN
 from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError, Step
@@ -275,8 +275,7 @@ class _Assessment:
 
     def _by_run(self, found: SearchResult, claim: Property, hit: Hit) -> MutantResult:
         path = path_to(found, hit)
-        pair = path.states[-2:] if claim.kind == "transition_invariant" else path.states[-1:]
-        failing = failing_conjunct(self.kernel.interpreter, claim, *pair)
+        failing = failing_at_end(self.kernel.interpreter, claim, path.states)
         return self._killed(
             claim.id, claim.kind, self._shown(self.instance, path.states, path.steps, failing)
         )

@@ -129,6 +129,17 @@ def failing_conjunct(
     return _failing(interpreter, prop.expr, before, after, {})
 
 
+def failing_at_end(interpreter: Interpreter, prop: Property, states: Sequence[State]) -> str:
+    """The failing conjunct at the end of an engine's run. Raises BrokenRunError if there is none."""
+    pair = states[-2:] if prop.kind == "transition_invariant" else states[-1:]
+    failing = failing_conjunct(interpreter, prop, *pair)
+    if not failing:
+        raise BrokenRunError(
+            f"the engine says that {prop.id} fails after {len(states) - 1} steps, the interpreter does not"
+        )
+    return failing
+
+
 def failing_part(interpreter: Interpreter, expr: Expr, state: State, **local: Any) -> str:
     """The same for a condition about one state, for example a conjunct of a guard with its parameters."""
     values = dict(local)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tidemark.checks.explore.replay import replay_command
 from tidemark.checks.spark.search.breadth_first import Result, Search
 from tidemark.checks.verdicts.commands import check_command
-from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_conjunct, run_again
+from tidemark.checks.verdicts.trace import BrokenRunError, counterexample, failing_at_end, run_again
 from tidemark.checks.verdicts.verdict import (
     RUN_STEPS,
     Aspect,
@@ -129,14 +129,7 @@ class Judged:
 
     def _refuted(self, prop: Property, states: list[tuple[object, ...]], steps: list[Step]) -> Verdict:
         instance = self.interpreter.instance
-        before, after = (
-            (states[-2], states[-1]) if prop.kind == "transition_invariant" else (states[-1], None)
-        )
-        failing = failing_conjunct(self.interpreter, prop, before, after)
-        if not failing:
-            raise BrokenRunError(
-                f"the kernel says that {prop.id} fails at depth {len(steps)}, the interpreter does not"
-            )
+        failing = failing_at_end(self.interpreter, prop, states)
         searched = self.searched
         searched["counts"][RUN_STEPS] = len(steps)
         searched["replay"] = replay_command(
