@@ -264,7 +264,7 @@ def _beside(codec: Codec, kinds: Sequence[SortType], sizes: Sequence[int]) -> tu
     """For the marks of elements: the values whose keys have the element, and those that are elements (below
     zero: less one, the first of the sort). Both have a weight that depends on all but the names of elements.
     """
-    begins = {kind: sum(sizes[:number]) for number, kind in enumerate(kinds)}
+    begins: dict[Type, int] = {kind: sum(sizes[:number]) for number, kind in enumerate(kinds)}
     found, weights = list[tuple[int, int, int, int]](), list[int]()
 
     def add(element: int, place: tuple[int, int], bits: int, *what: object) -> None:
