@@ -255,7 +255,7 @@ def _answer(
 
 
 def _audit(event: str, arguments: tuple[Any, ...]) -> None:
-    if event in _HARMLESS or not GUARD.armed or not event.startswith(_AUDITED):
+    if not GUARD.armed or event in _HARMLESS or not event.startswith(_AUDITED):
         return
     if threading.get_ident() == GUARD.thread:
         detail = f"{event} {arguments[0]!r}" if arguments and isinstance(arguments[0], str) else event

@@ -28,7 +28,7 @@ import types
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tidemark.models.simulation.loop.freezing import immutable, may_be_immutable
+from tidemark.models.simulation.loop.freezing import PLAIN, immutable, may_be_immutable
 from tidemark.models.simulation.loop.lane import INSIDE, Event, Lane, LaneTask
 from tidemark.models.simulation.settings import ClockOrder
 
@@ -175,7 +175,7 @@ def _wrapped(waiting: Any) -> "Suspendable | None":
     """What drives an awaited object: a step of an asynchronous generator, the iterator of a coroutine; None:
     a future.
     """
-    if isinstance(waiting, asyncio.Future):
+    if type(waiting).__module__ == "_asyncio" or isinstance(waiting, asyncio.Future):
         return None
     return next((one for one in gc.get_referents(waiting) if isinstance(one, SUSPENDABLE)), None)
 
@@ -196,9 +196,9 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
     elif not code.co_filename.startswith(INSIDE):
         values = tuple(
             [
-                _opaque.get(type(value)) or _value(value, shown)
+                value if kind in PLAIN else _opaque.get(kind) or _value(value, shown)
                 for value in gc.get_referents(one)
-                if type(value) not in _OF_THE_CODE
+                if (kind := type(value)) not in _OF_THE_CODE
             ]
         )
     return (code.co_qualname, frame.f_lasti, values)
@@ -207,9 +207,9 @@ def _place_in(one: "Suspendable", frame: types.FrameType, shown: set[int]) -> Ke
 def _turns(one: "Suspendable") -> tuple[int, ...]:
     """The places of a waiter in the queues of what it waits for: a lock of asyncio, a condition, a queue."""
     held = gc.get_referents(one)
-    futures = [value for value in held if isinstance(value, asyncio.Future)]
     owners = [vars(value) for value in held if type(value).__module__ in _ASYNCIO]
     queues = [queue for owner in owners for queue in owner.values() if type(queue) is collections.deque]
+    futures = [value for value in held if queues and isinstance(value, asyncio.Future)]
     return tuple([queue.index(future) for queue in queues for future in futures if future in queue])
 
 
@@ -241,7 +241,7 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
     if immutable(value):
         return value  # type: ignore[no-any-return]
     name = kind.__name__
-    if id(value) in shown:
+    if (kind is types.MethodType and not _may_hold_places(type(value.__self__))) or id(value) in shown:
         return name
     if isinstance(value, SUSPENDABLE):
         shown.add(id(value))
@@ -265,7 +265,9 @@ def _value(value: Any, shown: set[int], *, held: bool = False) -> Hashable:
 
 def _record(value: Any, name: str, shown: set[int]) -> Hashable:
     """A dataclass of nothing but immutable values, as it is now; the name of any other type."""
-    held = [getattr(value, one, None) for one in getattr(value, "__dataclass_fields__", ())]
+    # Of a frozen one that comes here, some values are not immutable.
+    fields = () if may_be_immutable(type(value)) else getattr(value, "__dataclass_fields__", ())
+    held = [getattr(value, one, None) for one in fields]
     if not held or not all(map(immutable, held)):
         return name
     shown.add(_SHARED)
@@ -309,8 +311,7 @@ def _parts(value: Any) -> Iterable[Any] | None:
     if _is_manager(type(value)):
         return vars(value).values() if isinstance(value, _STACKS) else (value.gen,)
     if isinstance(value, types.MethodType):
-        owner = type(value.__self__)
-        return (value.__self__,) if owner is not types.MethodType and _may_hold_places(owner) else None
+        return None if isinstance(value.__self__, types.MethodType) else (value.__self__,)
     if isinstance(value, functools.partial):
         return (value.func, *value.args, *value.keywords.values())
     if hasattr(type(value), "__next__") and type(value).__module__ in _C_ITERATORS:

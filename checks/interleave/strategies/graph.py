@@ -1,7 +1,7 @@
 """A search that merges states and keeps the graph of what it has met: which event leads where."""
 
 from collections.abc import Sequence
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import networkx as nx
 
@@ -72,10 +72,9 @@ class GraphSearch(MergingSearch):
 
 
 def _abstract(execution: Execution) -> State:
-    program, observation = execution.program, execution.program.observe()
-    assert isinstance(program, Abstracting)
+    observation = execution.observation()
     assert observation is not None
-    return program.abstract(observation)
+    return cast("Abstracting", execution.program).abstract(observation)
 
 
 class Following(StateStrategy):

@@ -11,6 +11,8 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 
 _ATOMS = (int, str, bytes, bool, float, complex, type(None), Enum)
 
+PLAIN = frozenset({str, int, bool, type(None)})
+"""Types of the immutable values that come most often."""
 _ATOM, _SEQUENCE, _OTHER = (), ("*",), ("?",)
 _shapes: dict[type, tuple[str, ...]] = {}
 """By type: no fields to look at, the elements, nothing known, or the names of the fields."""
@@ -33,10 +35,8 @@ def immutable(value: object) -> bool:
         return False
     if shape is _SEQUENCE:
         return all(map(immutable, value))  # type: ignore[call-overload]  # a tuple or a frozenset
-    for name in shape:  # noqa: SIM110  on the hot path of searches that merge states
-        if not immutable(getattr(value, name)):
-            return False
-    return True
+    # A list is quicker than a generator, and this is on the hot path of searches that merge states.
+    return all([type(part := getattr(value, name)) in PLAIN or immutable(part) for name in shape])  # noqa: C419
 
 
 def may_be_immutable(kind: type) -> bool:
