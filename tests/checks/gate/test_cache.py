@@ -318,9 +318,10 @@ class TestWhatIsKept:
         assert kept.remarks == ["1 verdicts are not kept, because text loses them: prove/any"]
         assert lab.run() == {"prove/any"}
 
-    def test_nothing_is_nothing(self, lab: Lab) -> None:
+    def test_nothing_is_nothing_and_what_has_no_pin_is_said_again(self, lab: Lab) -> None:
         kept, task = self.changed(lab)
         kept.keep(task, TaskResult(task="prove/any"))
+        kept.keep(task, result(task).model_copy(update={"unpinned": "any"}))
         assert lab.run() == {"prove/any"}
 
     def test_what_was_judged_while_a_file_changed(self, lab: Lab) -> None:

@@ -131,9 +131,9 @@ async def test_a_session_read_names_the_greatest_timestamp_of_writes_and_answers
     await client.create("c")
     await client.flush("c")
     for level in ConsistencyLevel:
-        await client.query("c", level=level, at_least=21)
-    assert {sent["level"]: sent["ts"] for _, sent in proxy.calls[2:]} == {
-        level.value: 25 if level is ConsistencyLevel.SESSION else 21 for level in ConsistencyLevel
+        await client.query("c", keys=[], level=level, at_least=21)
+    assert {sent["level"]: (sent["ts"], sent["keys"]) for _, sent in proxy.calls[2:]} == {
+        level.value: (25 if level is ConsistencyLevel.SESSION else 21, []) for level in ConsistencyLevel
     }
     await client.search("c", near=1)
     assert client.session.timestamp == 31

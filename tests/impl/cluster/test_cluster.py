@@ -12,7 +12,7 @@ from tests.impl.cluster.parts import QUICK, client, running, until
 from tidemark.impl.cluster.cluster import Cluster
 from tidemark.impl.cluster.example import EXPECTED
 from tidemark.impl.cluster.example import play as play_example
-from tidemark.impl.errors import ClusterLockedError, RpcError
+from tidemark.impl.errors import ClusterLockedError, CollectionError, RpcError
 from tidemark.impl.system.connection import RequestRefusedError
 from tidemark.impl.timestamp import split
 from tidemark.impl.values.consistency import ConsistencyLevel
@@ -126,6 +126,9 @@ async def test_errors_name_what_is_wrong(cluster, tmp_path):
         await user.create("c")
     with pytest.raises(RequestRefusedError, match="nothing to write"):
         await user.delete("c", [])
+    cluster.catalog.meta.versions["d"] = replace(cluster.catalog.meta.describe("c"), created=0)
+    with pytest.raises(CollectionError, match="no collection 'd'"):  # it is being created
+        await cluster.load("d")
     second = Cluster(tmp_path)
     with pytest.raises(ClusterLockedError, match="end it first"):
         await second.start()

@@ -260,12 +260,12 @@ save c a 2 2 3 rows 2 | recorded | 2: dml_position=3 binlogs=[[2]]
 flush c 5 2 1 | none | c: flush_requests=[5:[1,2]]
 flush c 5 1 2 | none
 flush c 4 | none | c: flush_requests=[4:[],5:[1,2]]
+flush c 4 1 | none | c: flush_requests=[4:[],4:[1],5:[1,2]]
 flush c 0 | ValueError
 flush none 4 | UnknownChannelError
 confirm c 4 | false
 report c a 2 4 d a 2 4 | none | c: checkpoint=4
-confirm c 5 1 2 | false
-confirm c 4 | true | c: flush_requests=[5:[1,2]]
+confirm c 4 | true | c: flush_requests=[4:[1],5:[1,2]]
 report d b 2 6 c a 1 5 | none | c: checkpoint=5; d: checkpoint=6
 report c a 2 3 | none
 report none a 2 3 | none
@@ -273,9 +273,9 @@ confirm c 5 1 2 | false
 save c a 2 1 5 flush | recorded | 1: dml_position=5 flushed=true
 confirm c 5 2 1 | false
 save c a 2 2 5 drop | recorded | 2: dml_position=5 dropped=true
-confirm c 5 2 1 | true | c: flush_requests=[]
+confirm c 5 2 1 | true | c: flush_requests=[4:[1]]
 confirm c 5 2 1 | true | nothing
-flush c 7 | none | c: flush_requests=[7:[]]
+flush c 7 | none | c: flush_requests=[4:[1],7:[]]
 drop c b 2 | NotOwnerError
 drop c a 1 | NotOwnerError
 drop c a 2 | none | c: checkpoint=end dropped=true

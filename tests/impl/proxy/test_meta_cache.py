@@ -54,5 +54,8 @@ async def test_an_alias_whose_collection_has_another_number_is_asked_for_once() 
     source = Told(new, _collection("books", 2, 3), _collection("maps", 3, 4))
     cache = MetaCache(source=source, preemption=NoPreemption())
     cache.insert(old)
+    for version in (9, 1):  # the second one comes late
+        cache.invalidate("books", version)
     assert (await cache.resolve("alias")).number == 3
     assert source.asked == ["books", "alias", "maps"]
+    assert "books" not in cache.entries

@@ -154,7 +154,7 @@ async def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes
     await node.stop()
 
 
-async def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
+async def test_a_recovery_ends_by_a_store_that_fails_by_a_release_and_by_cancellation():
     store = SlowStore(failures=3)
     record = await stored(store, 1, (1, 10), position=1)
     growing = await stored(store, 2, (1, 11), position=1, flushed=False)
@@ -163,12 +163,15 @@ async def test_a_recovery_ends_by_a_store_that_fails_and_by_a_release():
     with pytest.raises(StoreError):
         await node.watch(ChannelDescription(CHANNEL, segments=(record,)))
     store.may_go.clear()
-    for segments in ((record,), (growing,)):
+    for segments, cancelled in (((record,), False), ((growing,), False), ((record,), True)):
         watching = asyncio.ensure_future(node.watch(ChannelDescription(CHANNEL, segments=segments)))
         await settle()
-        await node.release(CHANNEL)
+        if cancelled:
+            watching.cancel()
+        else:
+            await node.release(CHANNEL)
         store.may_go.set()
-        with pytest.raises(ReplicaClosedError):
+        with pytest.raises(asyncio.CancelledError if cancelled else ReplicaClosedError):
             await watching
         assert (node.delegators, node.pipelines) == ({}, {})
         store.may_go.clear()

@@ -123,7 +123,7 @@ async def played(what: str) -> str:
 
 BEGUN = "0 last x; 0 last y; 0 list; 0 watch 10;"
 CASES = """
-two proxies: live=1,2 ticked=50,7 reports=1:1:60:5,1.5:2:70:90,4:1:61:6,4.5:2:60:6,4.7:3:1:1
+two proxies: live=1,2 ticked=50,7 reports=1:1:60:7,1.5:2:70:90,4:1:61:6,4.5:2:60:6,4.7:3:1:1
     begun; 1 report of 1: ok; 1.5 report of 2: ok; 2 dummy; 3 minimum; 3 x 60; 4 report of 1: ok; 4
     dummy; 4.5 report of 2: ok; 4.7 report of 3: UnknownSessionError; 6 minimum; 6 dummy; 8 dummy; 9
     minimum; {-1: True, 1: False, 2: False}; dropped 0; alive

@@ -157,8 +157,8 @@ the counter passes its half in an update: update_decide=0.5:ok asks=6.5:131072,7
     1: 1 to 1; 8 renew; 8 resign; 8 ends: renew: lost
 the first save fails: save=fail resign=broken
     0 campaign; 0 load; 0 save 3000; 0 resign; 0 ends: resign: broken
-the first save outlasts the lease: save=10:ok renew=fail resign=1.5:ok asks=9.5:1
-    0 campaign; 0 load; 0 save 3000; 4 renew; 8 renew; 10 NotLeaderError; 10 resign; 11.5 ends: late
+the first save outlasts the lease: campaign=1.5:ok save=8.5:ok renew=fail resign=1.5:ok asks=9.5:1
+    0 campaign; 1.5 load; 1.5 save 3000; 5.5 renew; 9.5 renew; 10 NotLeaderError; 10 resign; 11.5 ends: late
 a saved window at the clock: base=0 renew=lost asks=1:1
     0 campaign; 0 load; 0 save 3001; 0 publishes 1; 1 1: 1 to 1; 4 renew; 4 resign; 4 ends: renew: lost
 each boundary: jumps=1,1,2997,1,2999 renew=ok,ok,ok,ok,ok,ok,ok,lost asks=7.5:1,14.5:1,21.5:1,28.5:1
