@@ -16,7 +16,7 @@ STRONG = ConsistencyLevel.STRONG
 async def rows_of(cluster, name):
     """What a read shows; None if the collection is not loaded."""
     try:
-        return (await client(cluster, 0).query(name, level=STRONG)).rows
+        return (await client(cluster, 1).query(name, level=STRONG)).rows
     except RequestRefusedError as refused:
         return None if "is not loaded; load it" in str(refused) else refused
 
@@ -68,6 +68,7 @@ async def test_a_load_waits_for_a_release_and_the_last_one_counts(tmp_path, monk
 
     async with running(tmp_path) as cluster:
         await client(cluster, 0).create("c")
+        assert await rows_of(cluster, "c") == {}
         tell, going, go_on = cluster.replicas.release, asyncio.Event(), asyncio.Event()
 
         async def slow(collection):
