@@ -60,6 +60,7 @@ SYMPTOMS = (
     ),
     Symptom(
         name="checkpoint-behind",
+        messages=(b"update channel checkpoint failed",),
         kinds=("checkpoint.store", "checkpoint.answer"),
         behind_s=3600,
         means="The channel checkpoint is more than an hour behind the writer's clock: the earliest row that "

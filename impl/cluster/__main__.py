@@ -61,6 +61,10 @@ def main(arguments: Sequence[str]) -> int:
         metavar="URL",
         help="serve, oracle: etcd for sessions or the window (default: a file in --dir)",
     )
+    parser.add_argument(
+        "--log", type=Path, metavar="FILE", help="serve: append lines in Milvus' form to FILE"
+    )
+    parser.add_argument("--metrics", action="store_true", help="serve: metrics over HTTP, at a second port")
     given = parser.parse_args(arguments)
     if importlib.util.find_spec("pyarrow") is None:
         parser.error("pyarrow is not installed: a cluster needs the part `impl` of tidemark, tidemark[impl]")
@@ -68,7 +72,10 @@ def main(arguments: Sequence[str]) -> int:
     if given.command in SERVED:
         if given.dir is None:
             parser.error(f"{given.command} needs --dir PATH: where the cluster keeps its files")
+        if given.log and settings.get("query_nodes") != 1:
+            parser.error("--log needs --query-nodes 1: a line does not say which query node wrote it")
         return run_command("cluster", lambda: _serve(given, ClusterConfig(**settings)))
+    settings |= {name: True for name in ("log", "metrics") if getattr(given, name)}
     if settings:
         option = next(iter(settings)).replace("_", "-")
         parser.error(f"--{option} is an option of serve; the example has a configuration of its own")
@@ -84,7 +91,7 @@ async def _serve(given: argparse.Namespace, config: ClusterConfig) -> None:
     if given.command == "oracle":
         await serve_oracle(given.dir, given.name, config.etcd)
     else:
-        await serve_cluster(given.dir, config)
+        await serve_cluster(given.dir, config, log=given.log, metrics=given.metrics)
 
 
 async def example(directory: Path) -> int:

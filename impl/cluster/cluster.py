@@ -18,6 +18,7 @@ from tidemark.impl.cluster.releases import SqliteReleases
 from tidemark.impl.cluster.replicas import ReplicaSet
 from tidemark.impl.cluster.storage_side import StorageSide
 from tidemark.impl.errors import CollectionError
+from tidemark.impl.logs import log_of
 from tidemark.impl.proxy.config import ProxyConfig
 from tidemark.impl.proxy.gateway import Gateway
 from tidemark.impl.proxy.host import ProxyHost
@@ -43,6 +44,8 @@ from tidemark.impl.timestamp import MILLISECOND, Timestamp
 from tidemark.impl.types import ChannelName
 from tidemark.impl.values.collection_version import CollectionVersion
 from tidemark.impl.values.messages import DdlMessage, virtual
+
+_log = log_of(__package__)
 
 P = ParamSpec("P")
 Changing = Callable[Concatenate["Cluster", P], Coroutine[Any, Any, CollectionVersion]]
@@ -80,6 +83,7 @@ class Cluster:
     async def start(self) -> None:
         """Lock the directory, start every role, and recover the state of earlier processes."""
         self.directory.take()
+        _log("starting running Milvus components")
         self._stack.callback(self.directory.give_back)
         foundation = self.foundation = Foundation(
             self.directory, config=self.config, supervisor=self.supervisor

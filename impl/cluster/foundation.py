@@ -28,7 +28,10 @@ _LOOK_SECONDS = 0.002
 
 
 class Foundation:
-    """Oracles, broker and sessions of one process. Its directory is locked: earlier processes have ended."""
+    """Oracles, broker and sessions of one process. Its directory is locked: earlier processes have ended.
+
+    Milvus: GetLastSavedTime
+    """
 
     def __init__(self, directory: ClusterDirectory, *, config: ClusterConfig, supervisor: Supervisor) -> None:
         self.clock = AsyncioClock()
@@ -74,6 +77,12 @@ class Foundation:
         self._supervisor.spawn(self.sessions.run, "sessions")
         for server in self._servers.values():
             await self._until_it_serves(DirectOracle(server))
+
+    @property
+    def window(self) -> int:
+        """The end of the oracle's saved window, in nanoseconds; 0 before it serves."""
+        oracle = self._servers[ORACLE].oracle
+        return 0 if oracle is None else oracle.window
 
     async def _run_oracle(self, server: OracleServer) -> None:
         """The oracle of an embedded cluster never ends by itself: its end ends the cluster."""

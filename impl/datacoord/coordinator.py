@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from tidemark.impl.errors import ChannelDroppedError, ChannelLivesError, NotOwnerError, UnknownChannelError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import MetaStore
 from tidemark.impl.runtime import NoPreemption
 from tidemark.impl.stepped_lock import SteppedLock
@@ -28,7 +29,13 @@ from tidemark.impl.types import (
     SegmentRecord,
     UpdateCheckpoints,
 )
-from tidemark.impl.values.messages import is_level_zero
+from tidemark.impl.values.messages import collection_of, is_level_zero
+
+_log = log_of(__package__)
+
+_SAVED = "meta update: update flush segments info - update flush segments info successfully"
+_FROM_CHECKPOINT = "channel seek position set from channel checkpoint meta"
+_FROM_START = "channel seek position set from collection start position"
 
 
 class Coordinator:
@@ -101,6 +108,11 @@ class Coordinator:
                     f"channel {channel!r} is assigned to {record.assigned_to!r}, not to {node_id!r};"
                     " assign it first"
                 )
+            _log(
+                _FROM_START if record.checkpoint == NO_CHECKPOINT else _FROM_CHECKPOINT,
+                channel=channel,
+                posTs=self.seek_position(channel).ts,
+            )
             known = record.session if record.last_owner == node_id else 0
             if 0 < session < known:
                 raise NotOwnerError(
@@ -148,7 +160,16 @@ class Coordinator:
             )
             if after == record:
                 return SaveOutcome.ALREADY_RECORDED
+            _log(
+                "receive SaveBinlogPaths request",
+                nodeID=request.owner.node_id,
+                collectionID=collection_of(request.channel),
+                segmentID=request.segment_id,
+                isFlush=request.flushed,
+                checkpoints=[after],
+            )
             await self._save_segment(after)
+            _log("flush segment complete" if after.flushed else _SAVED, segmentID=request.segment_id)
             return SaveOutcome.RECORDED
 
     async def _note_starts(self, request: SaveBinlogPaths) -> None:
@@ -186,6 +207,8 @@ class Coordinator:
                 if self._accepts(reported)
             ]
             await self._save_channels(accepted)
+            for record in accepted:
+                _log("UpdateChannelCheckpoint done", vChannel=record.channel, ts=record.checkpoint)
 
     def _accepts(self, reported: ChannelPosition) -> bool:
         """From the assigned node in any incarnation: its durable rows stay durable."""

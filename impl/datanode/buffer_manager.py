@@ -4,9 +4,12 @@ from tidemark.impl.datanode.policies import MemoryPressure
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import UnknownChannelError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import Preemption
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import NO_FLUSH, CallStage, ChannelName, CheckpointCall, Position, SegmentId
+
+_log = log_of(__package__)
 
 
 class BufferManager:
@@ -83,6 +86,7 @@ class BufferManager:
         # Unless another request has replaced it since.
         if call.position.ts > call.saw_flush_ts and buffer.flush_ts == call.saw_flush_ts:
             buffer.flush_ts = NO_FLUSH
+            _log("reset channel flushTs", channel=call.channel)
         call.stage = CallStage.CLEARED
 
     def check_memory(self) -> SyncTask | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from tidemark.impl.config import DataNodeConfig
 from tidemark.impl.errors import RpcError
+from tidemark.impl.logs import DEBUG, WARNING, log_of
 from tidemark.impl.ports import Clock, CoordinatorClient, Preemption
 from tidemark.impl.types import (
     CallStage,
@@ -21,6 +22,8 @@ from tidemark.impl.types import (
     Position,
     UpdateCheckpoints,
 )
+
+_log = log_of(__package__)
 
 Callback = Callable[[CheckpointCall], Awaitable[None]]
 
@@ -140,7 +143,8 @@ class CheckpointUpdater:
                 ),
                 deadline=self._config.checkpoint_rpc_timeout,
             )
-        except RpcError:
+        except RpcError as failure:
+            _log("update channel checkpoint failed", WARNING, error=failure)
             for call in calls:
                 self.apart[self.in_flight.pop(call.channel).channel] = None
             return []
@@ -149,6 +153,7 @@ class CheckpointUpdater:
             call.stage = CallStage.ACKED
         for task, call in zip(batch, calls, strict=True):
             await task.callback(call)
+            _log("UpdateChannelCheckpoint success", DEBUG, channel=call.channel, cpTs=call.position.ts)
         return calls
 
     def _clean_up(self, call: CheckpointCall) -> None:

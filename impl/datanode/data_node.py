@@ -15,10 +15,13 @@ from tidemark.impl.datanode.sync_manager import SyncManager
 from tidemark.impl.datanode.time_tick_node import TimeTickNode
 from tidemark.impl.datanode.write_buffer import WriteBuffer
 from tidemark.impl.errors import RpcError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import Clock, CoordinatorClient, ObjectStore, Preemption, WriteAheadLog
 from tidemark.impl.runtime import NoPreemption, Supervisor
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, Owner, RecoveryAnswer, SegmentId
+
+_log = log_of(__package__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,6 +155,7 @@ class DataNode:
     def flush_channel(self, channel: ChannelName, flush_ts: Timestamp) -> None:
         """Answer FlushChannel: make every row up to ``flush_ts`` durable soon."""
         self.buffers.flush_channel(channel, flush_ts)
+        _log("DataNode receives FlushChannels request", flushTs=flush_ts, channels=[channel])
 
     async def seal_segments(
         self, channel: ChannelName, segments: Sequence[SegmentId], *, expires: Timestamp

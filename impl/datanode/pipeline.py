@@ -3,8 +3,11 @@
 from tidemark.impl.datanode.recovery import RecoveryFilter
 from tidemark.impl.datanode.time_tick_node import TimeTickNode
 from tidemark.impl.datanode.write_buffer import WriteBuffer
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import WriteAheadLog
 from tidemark.impl.types import ChannelName, Pack
+
+_log = log_of(__package__)
 
 
 class ChannelPipeline:
@@ -40,6 +43,7 @@ class ChannelPipeline:
         self.write_buffer.consume(self.recovery_filter.apply(pack))
         if pack.flush:
             self.write_buffer.flush_up_to(pack.end.ts)
+            _log("receive manual flush message", channel=self.channel, flushTs=pack.end.ts)
         if pack.drop:
             await self._drop()
         elif not pack.close:

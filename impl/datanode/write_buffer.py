@@ -11,6 +11,7 @@ from tidemark.impl.datanode.metacache import MetaCache, SegmentInfo
 from tidemark.impl.datanode.policies import SegmentView, SyncPolicy
 from tidemark.impl.datanode.sync_task import SyncTask
 from tidemark.impl.errors import LateRowError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import Preemption
 from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import (
@@ -25,6 +26,8 @@ from tidemark.impl.types import (
     SegmentPhase,
     StartPosition,
 )
+
+_log = log_of(__package__)
 
 InFlightKey = tuple[SegmentId, Timestamp]
 
@@ -95,6 +98,8 @@ class WriteBuffer:
                     self.starts.setdefault(row.segment_id, start)
                 self.buffers.setdefault(row.segment_id, SegmentBuffer(start=start)).append(row)
         self.consumed = pack.end
+        for segment_id in dict.fromkeys(row.segment_id for row in pack.rows):
+            _log("segment buffer status", segmentID=segment_id, channel=self.channel)
 
     def _admits(self, row: Row, info: SegmentInfo) -> bool:
         """Whether the row belongs into the buffer. Rows of dropped segments do not."""
@@ -169,6 +174,13 @@ class WriteBuffer:
         self.tasks[task.key] = task
         if task.start is not None:
             self.in_flight[task.key] = task.start
+        _log(
+            "insertBufferNode start syncing bufferData",
+            segmentID=task.segment_id,
+            channel=self.channel,
+            flushed=task.is_flush,
+            position=task.position,
+        )
         return task
 
     def get_checkpoint(self) -> Position:

@@ -1,10 +1,13 @@
 """The pipeline of one channel at a query node: filter, insert, delete, service time, pack after pack."""
 
+from tidemark.impl.logs import DEBUG, log_of
 from tidemark.impl.ports import Preemption
 from tidemark.impl.querynode.delegator import ShardDelegator
 from tidemark.impl.stream.packs import PackSource, StreamPack
 from tidemark.impl.timestamp import Timestamp
-from tidemark.impl.values.messages import DeleteMessage, InsertMessage
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage, collection_of
+
+_log = log_of(__package__)
 
 Work = InsertMessage | DeleteMessage
 
@@ -41,6 +44,7 @@ class ShardPipeline:
             await self._apply(is_needed=is_needed)
         await self._preemption.point("pipeline.tsafe")
         self._delegator.finish_pack(pack.end)
+        _log("start to process delete", DEBUG, channel=self._delegator.channel, ts=pack.end)
 
     def publish(self) -> None:
         """Raise the service time to the end of an applied pack, once the listed segments are loaded."""
@@ -54,6 +58,14 @@ class ShardPipeline:
             await self._preemption.point("pipeline.insert")
             if is_needed:
                 self._delegator.insert(message.rows)
+                _log(
+                    "pipeline fetch insert msg",
+                    collectionID=collection_of(message.channel),
+                    segmentID=message.rows[0].segment_id,
+                    insertRowNum=len(message.rows),
+                    timestampMin=message.rows[0].ts,
+                    timestampMax=message.rows[-1].ts,
+                )
         else:
             await self._preemption.point("pipeline.delete")
             self._delegator.delete(message)

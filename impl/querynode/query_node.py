@@ -4,6 +4,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 from tidemark.impl.errors import ReplicaClosedError, RpcTimeoutError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import ObjectStore, Preemption
 from tidemark.impl.querynode.config import QueryNodeConfig
 from tidemark.impl.querynode.delegator import ShardDelegator
@@ -17,6 +18,8 @@ from tidemark.impl.timestamp import Timestamp
 from tidemark.impl.types import ChannelName, SegmentId
 from tidemark.impl.values.log import EntryLog
 from tidemark.impl.values.messages import physical
+
+_log = log_of(__package__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +90,12 @@ class QueryNode:
         pipeline = ShardPipeline(consumer=source, delegator=delegator, preemption=self._ports.preemption)
         self.pipelines[channel] = pipeline
         self._streams[channel] = self.supervisor.spawn(pipeline.run, f"pipeline {channel}")
+        _log("add tSafe done", channel=channel, timestamp=description.seek.ts)
+        _log(
+            "stream pipeline seeks from position with msgDispatcher",
+            vchannel=channel,
+            checkpointTs=description.seek.ts,
+        )
 
     def _check_served(self, channel: ChannelName, delegator: ShardDelegator) -> None:
         if self.delegators.get(channel) is not delegator:

@@ -7,10 +7,13 @@ without loss: the next one is newer (hazard 29).
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from tidemark.impl.errors import FollowedError, UnknownSessionError
+from tidemark.impl.logs import log_of
 from tidemark.impl.ports import Preemption
 from tidemark.impl.rootcoord.round_queue import RoundQueue
 from tidemark.impl.stepped_lock import SteppedLock
 from tidemark.impl.values.report import DDL_SOURCE, SourceId, TimeTickReport
+
+_log = log_of(__package__)
 
 Fence = Callable[[SourceId], Awaitable[None]]
 """Make the logs refuse a source."""
@@ -47,6 +50,7 @@ class TimeTickSync:
         """A session began: no round without its report."""
         async with self.lock.holding("sync.add"):
             self.entries[source] = None
+            _log("Add session for timeticksync", serverID=source)
 
     async def del_session(self, source: SourceId, fence: Fence) -> None:
         """A session ended. From here on no round waits for it, so its messages may not come into the logs any
@@ -56,6 +60,7 @@ class TimeTickSync:
             await fence(source)
             self.entries.pop(source, None)
             await self._close_if_complete()
+            _log("Remove session from timeticksync", serverID=source)
 
     async def list_again(self, take_over: TakeOver) -> int:
         """Replace the sessions by those of a list, which fences all others. Return its revision.

@@ -10,10 +10,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidemark.impl.errors import NoTimestampError, StoreError
+from tidemark.impl.logs import log_of
 from tidemark.impl.timestamp import Batch, Timestamp, compose, milliseconds
 from tidemark.impl.tso.config import OracleConfig
 from tidemark.impl.tso.ports import OraclePorts
 from tidemark.impl.tso.term import Term
+
+_log = log_of(__package__)
 
 
 class Phase(StrEnum):
@@ -139,6 +142,7 @@ class TimestampOracle:
         self._term.check()
         self.published = self._make(self.first)
         self.phase = Phase.SERVING
+        _log("sync and save timestamp", last=self.base, save=self.window, next=self.first)
 
     # The update, every 50 ms.
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from tidemark.checks.evidence.monitors.base import Answer, LogMonitor, Monitor, Place, seconds, shown
-from tidemark.checks.evidence.table.schema import LARGEST, physical
+from tidemark.checks.evidence.table.schema import LARGEST, hybrid, physical
 
 SYNC_PERIOD = 600.0
 """Seconds after which a buffer is synced at the latest, as shipped (``dataNode.segment.syncPeriod``)."""
@@ -130,6 +130,60 @@ class AnsweredCheckpoint(LogMonitor):
                     Place(source, line, f"answered {shown(ts)}"),
                     key=channel,
                 )
+
+
+class FlushReset(LogMonitor):
+    """A flush is forgotten by the answer to a checkpoint beyond it: the line about the answer comes next."""
+
+    name = "log-flush-reset"
+    property_id = "flush.reset_only_by_greater_checkpoint"
+    rule = "A flushTs is reset only by a checkpoint above it."
+    kinds = ("flush.deliver", "flush.reset", "checkpoint.store", "checkpoint.answer")
+    needs = ("flush.deliver", "flush.reset")
+    excused_by = ("checkpoint.store", "checkpoint.answer")
+    columns = ("source", "line", "kind", "channel", "ts")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: dict[tuple[str, str], tuple[int, int]] = {}
+        self.best: dict[tuple[str, str], int] = {}
+        self.open: dict[tuple[str, str], tuple[int, int, int]] = {}
+        """Resets without a greater checkpoint so far: the flush, its line, that of the reset."""
+
+    def _feed(self, rows: Iterable[tuple[Any, ...]]) -> None:
+        for source, line, kind, channel, ts in rows:
+            key = (source, channel)
+            if kind == "flush.deliver":
+                self.asked[key] = max((ts, line), self.asked.get(key, (0, 0)))
+            elif kind == "flush.reset":
+                if key in self.asked:
+                    self.answer.events += 1
+                    self.open[key] = (*self.asked.pop(key), line)
+            else:
+                self.best[key] = max(ts, self.best.get(key, 0))
+            if key in self.open and kind == "checkpoint.answer":
+                self._decide(self.answer, key, self.open.pop(key))
+
+    def _decide(self, answer: Answer, key: tuple[str, str], reset: tuple[int, int, int]) -> None:
+        """A flush that was given as a time has no counter: a checkpoint that is equal may be greater."""
+        asked, asked_line, line = reset
+        best = self.best.get(key)
+        if best is None:
+            answer.doubt("no line says a checkpoint of the channel")
+        elif best < asked or (best == asked and asked != hybrid(physical(asked))):
+            answer.breach(
+                f"The flush of {key[1]} is reset, and its checkpoint is not above it.",
+                Place(key[0], asked_line, f"flush up to {shown(asked)}"),
+                Place(key[0], line, f"reset; checkpoint {shown(best)}"),
+                key=key[1],
+            )
+
+    def close(self) -> Answer:
+        """Decide resets that no answer has followed."""
+        done = Answer.from_dict(self.answer.as_dict())
+        for key, reset in sorted(self.open.items()):
+            self._decide(done, key, reset)
+        return done
 
 
 class RecoverySeek(LogMonitor):

@@ -54,7 +54,7 @@ class Fetches(LogMonitor):
         "fetch.insert",
         "seek.pipeline",
     )
-    excused_by = ("seek.pipeline", "server.start")
+    excused_by: ClassVar[tuple[str, ...]] = ("seek.pipeline", "server.start")
     columns = ("source", "line", "kind", "channel", "segment", "ts", "rows", "at")
 
     def __init__(self) -> None:
@@ -222,3 +222,50 @@ class FetchOfFlushed(Fetches):
                 Place(source, line, f"{count} rows of it at {shown(ts)}"),
                 key=str(segment),
             )
+
+
+class RowsUnsynced(Fetches):
+    """Rows that a query node has taken and a checkpoint has passed, against the saves of their segment."""
+
+    name = "log-unsynced"
+    property_id = "flush.checkpoint_before_earliest_unsynced"
+    rule = "No checkpoint is stored at or above a fetched row before a save of its segment has reached it."
+    kinds = (*Fetches.kinds, "checkpoint.store", "save.receive", "segment.compacted")
+    needs = ("fetch.insert", "checkpoint.store", "save.receive")
+    excused_by = ("seek.pipeline", "save.receive", "segment.compacted")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stored: dict[tuple[str, str], int] = {}
+        self.saved: dict[tuple[str, int], int] = {}
+        self.rows: dict[tuple[str, str], list[tuple[int, int, int]]] = {}
+        """Per channel of a file what no checkpoint has passed: timestamp, segment, line."""
+
+    def _learn(self, event: Event) -> bool:
+        source, line, kind, channel, segment, ts = event
+        if kind in ("save.receive", "segment.compacted"):  # what has no position is taken for all rows
+            position = ts if kind == "save.receive" and ts is not None else LARGEST
+            self.saved[source, segment] = max(position, self.saved.get((source, segment), 0))
+            return True
+        if kind != "checkpoint.store" or ts >= LARGEST:
+            return kind == "checkpoint.store"
+        key = (source, channel)
+        self.stored[key] = ts
+        taken = self.rows.pop(key, [])
+        self.rows[key] = [row for row in taken if row[0] > ts]
+        for at, number, fetched in (row for row in taken if row[0] <= ts):
+            self.answer.events += 1
+            if self.saved.get((source, number), 0) < at:
+                self.answer.breach(
+                    f"The checkpoint of {channel} passes rows of segment {number} that no save has.",
+                    Place(source, fetched, f"rows of segment {number} at {shown(at)}"),
+                    Place(source, line, f"checkpoint {shown(ts)}"),
+                    key=channel,
+                )
+        return True
+
+    def _judge(self, source: str, channel: str, segment: int, fetch: Fetch) -> None:
+        """Rows at or below the checkpoint came behind the watermark, or again: that is another claim."""
+        key = (source, channel)
+        if fetch.ts > self.stored.get(key, 0) and self._read_again(source, channel, fetch) is None:
+            self.rows.setdefault(key, []).append((fetch.ts, segment, fetch.line))

@@ -395,6 +395,17 @@ RULES: dict[bytes, Rule] = {
         needs=("ts",),
         each=("channel", (b"channels",)),
     ),
+    b"receive manual flush message": Rule(
+        kind="flush.deliver",
+        of="data node",
+        since="2.6",
+        timestamps={"ts": (b"flushTs",)},
+        texts={"channel": _CHANNEL},
+        needs=("ts",),
+    ),
+    b"reset channel flushTs": Rule(
+        kind="flush.reset", of="data node", texts={"channel": _CHANNEL}, needs=("channel",)
+    ),
     b"GetFlushState all flushed": Rule(
         kind="flush.state",
         of="data coordinator",

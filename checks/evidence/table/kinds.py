@@ -28,6 +28,7 @@ KINDS: dict[str, str] = {
     "segment.compacted": "compaction has replaced a segment: segment",
     "flush.order": "a flush seals a segment: key = collection, segment, ts = flushTs",
     "flush.deliver": "a data node got a flush: channel, ts = flushTs",
+    "flush.reset": "a data node forgets a flush, which has ended: channel",
     "flush.state": "a flush was asked after: key = collection, ts = flushTs, text = open or done, "
     "rows = open ones",
     "sync.start": "a sync task takes a segment's buffer: segment, channel, ts = end position, text = "

@@ -16,13 +16,10 @@ from tidemark.models.mutation.source.edits import (
     splicing,
     statements,
 )
-from tidemark.models.mutation.source.expressions import raising_blocks
+from tidemark.models.mutation.source.expressions import is_remark, raising_blocks
 
 _STALE = "stale_"
 """The local name that keeps what was read too early."""
-
-_REMARKS = ("point", "_point", "_log")
-"""Functions that only say something, or that only the explorer hears."""
 
 _SIMPLE = (ast.Expr, ast.Assign, ast.AugAssign, ast.AnnAssign, ast.Delete)
 
@@ -82,15 +79,6 @@ def _dropped(function: Function, place: Place, statement: ast.stmt, known: set[s
             operator = "statement-dropped"
     if operator and not is_remark(statement):
         yield Edit(operator, statement.lineno, splicing(place, 1, lambda _old: []))
-
-
-def is_remark(statement: ast.stmt) -> bool:
-    """It writes a line of a log, or lets the explorer preempt: nothing that the real thing would miss."""
-    match statement:
-        case ast.Expr(value=ast.Await(value=ast.Call(func=called)) | ast.Call(func=called)):
-            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
-            return name in _REMARKS
-    return False
 
 
 def _may_drop(function: Function, statement: ast.Assign | ast.AnnAssign, known: set[str]) -> bool:

@@ -21,6 +21,9 @@ _COMPARISONS: dict[type[ast.cmpop], tuple[str, type[ast.cmpop]]] = {
     ast.In: ("in-to-not-in", ast.NotIn),
     ast.NotIn: ("not-in-to-in", ast.In),
 }
+_REMARKS = ("point", "_point", "_log")
+"""Functions that only say something, or that only the explorer hears."""
+
 _SWAPPED = {"max": "min", "min": "max", "any": "all", "all": "any"}
 
 Siblings = Mapping[str, str]
@@ -65,8 +68,17 @@ def _acts(statement: ast.stmt) -> bool:
 
 def _mutable(function: Function) -> list[ast.stmt]:
     silent = raising_blocks(function)
-    found = [s for _, s in statements(function) if id(s) not in silent and not _is_docstring(s)]
+    found = [s for _, s in statements(function) if not (id(s) in silent or _is_docstring(s) or is_remark(s))]
     return sorted(found, key=lambda s: (s.lineno, s.col_offset))
+
+
+def is_remark(statement: ast.stmt) -> bool:
+    """It writes a line of a log, or lets the explorer preempt: nothing that the real thing would miss."""
+    match statement:
+        case ast.Expr(value=ast.Await(value=ast.Call(func=called)) | ast.Call(func=called)):
+            name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+            return name in _REMARKS
+    return False
 
 
 def _is_docstring(statement: ast.stmt) -> bool:

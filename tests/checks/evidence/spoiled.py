@@ -96,7 +96,7 @@ def log(seed: int, *, begin: int = 0, step: int = 40, server: int = 1) -> list[s
         lines += [parts.buffer(times.next(), segment, channel), sought(times.next(), mark, channel)]
         lines += [parts.fetched(times.next(), segment, mark + 5), served(times.next(), mark + 9, channel)]
         lines += [
-            saved(times.next(), segment, mark, 3 * round_),
+            saved(times.next(), segment, mark + 5, 3 * round_),
             proxy(times.next(), "Add session for", 10 + round_),
         ]
         lines += [proxy(times.next(), "Remove session from", 10 + round_), consumed(times.next(), mark)]

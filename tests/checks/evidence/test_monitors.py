@@ -174,6 +174,15 @@ def test_saves_in_order(run: Path) -> None:
     refuted(run, "log-saves", "logs/standalone.log:11")
 
 
+def test_a_checkpoint_past_rows_that_no_save_has(run: Path) -> None:
+    lines = [parts.buffer(100, 7), parts.fetched(120, 7, ts(110)), saved(200, ts(110), 3)]
+    lines += [parts.stored(300, ts(200)), parts.fetched(1000, 7, ts(990)), parts.stored(1100, ts(989))]
+    log = parts.write(run / "logs" / "standalone.log", lines)
+    assert (of(run, "log-unsynced").events, of(run, "log-unsynced").broken) == (1, 0)
+    add(log, parts.stored(1200, ts(990)))
+    refuted(run, "log-unsynced", "logs/standalone.log:7")
+
+
 def test_deletes_for_a_segment_that_compaction_has_replaced(run: Path) -> None:
     """The node that saves them counts no rows any more; before compaction that is a loss."""
     log = run / "logs" / "standalone.log"
@@ -342,6 +351,16 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
         1100, "datanode/flow_graph_time_tick_node.go:115", "UpdateChannelCheckpoint success", "DEBUG",
         channel=SHARD, cpTs=ts(801), cpTime=parts.stamp(801),
     )], {"log-checkpoint-answer": 8}, ""),
+    **{f"a flush that is reset by {what}": (LOG, [
+        line(1100, "datanode/ddn.go:9", "receive manual flush message", channel=SHARD, flushTs=at),
+        line(1200, "writebuffer/manager.go:9", "reset channel flushTs", channel=SHARD),
+        parts.stored(1300, ts(1000, 2)),
+        line(1301, "n/n.go:9", "UpdateChannelCheckpoint success", "DEBUG", channel=SHARD, cpTs=ts(1000, 2)),
+    ], found, "") for what, at, found in (
+        ("a lower checkpoint", ts(1000, 3), {"log-flush-reset": 9}),
+        ("an equal one", ts(1000, 2), {"log-flush-reset": 9}),
+        ("one that may be greater", ts(1000), {}),
+    )},
     "a position that falls": (
         LOG, [saved(1100, ts(300), 2), saved(1200, ts(200), 3)], {"log-saves": 9}, "",
     ),
