@@ -52,11 +52,11 @@ def proxy(ms: int, what: str, node: int) -> str:
     return line(ms, "rootcoord/timeticksync.go:233", f"{what} timeticksync", serverID=node)
 
 
-def saved(ms: int, segment: int, at: int, rows: int) -> str:
+def saved(ms: int, segment: int, at: int, rows: int, flush: str = "false") -> str:
     points = f'[{{"segmentID":{segment},"position":{{"timestamp":{at}}},"num_of_rows":{rows}}}]'
     return line(
         ms, "datacoord/services.go:524", "receive SaveBinlogPaths request",
-        nodeID=5, collectionID=100, segmentID=segment, isFlush=False, checkpoints=points,
+        nodeID=5, collectionID=100, segmentID=segment, isFlush=flush, checkpoints=points,
     )  # fmt: skip
 
 
@@ -325,6 +325,10 @@ FAULTS: dict[str, Callable[[int], list[str]]] = {
     "log-service-order": lambda now: [served(now, ts(now)), served(now + 300, ts(now) - 1)],
     "log-service-time": lambda now: row_after(now, served(now, ts(now)), ts(now)),
     "log-flushed-segment": lambda now: row_after(now, parts.flushed(now, 7), ts(now + 500)),
+    "log-unsynced": lambda now: [
+        *row_after(now, parts.buffer(now, 7), ts(now)),
+        parts.stored(now + 900, ts(now)),
+    ],
     "log-wal-checkpoint": lambda now: [consumed(now, ts(now)), consumed(now + 300, ts(now) - 1)],
     "log-saves": lambda now: [saved(now, 7, ts(now), 99), saved(now + 300, 7, ts(now) - 1, 99)],
     "log-sessions": lambda now: [proxy(now + 300 * number, word, 99) for number, word in enumerate(PROXY)],

@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.checks.evidence import parts
-from tests.checks.evidence.parts import SHARD, line, message, of, sound, stamp, ts
-from tests.checks.evidence.spoiled import appended, consumed
+from tests.checks.evidence.parts import SHARD, line, message, of, sound, ts
+from tests.checks.evidence.spoiled import FAULTS as IN_LOGS
+from tests.checks.evidence.spoiled import answered, appended, proxy, saved, served, sought
 from tests.checks.evidence.test_catalogues import FAULTS as OF_STORES
 from tidemark.checks.evidence.claims import (
     _WHY,
@@ -23,6 +24,8 @@ from tidemark.checks.evidence.monitors.base import Answer
 from tidemark.checks.evidence.monitors.checkpoints import StoredCheckpoint
 from tidemark.checks.evidence.monitors.run import MONITORS, judge, rows
 from tidemark.checks.evidence.monitors.run import ordered as in_order
+
+LOG, BROKER, STORE, CLIENT = "logs/standalone.log", "broker.ndjson", "etcd.ndjson", "history-w1.ndjson"
 
 
 @pytest.fixture
@@ -53,7 +56,7 @@ def refuted(folder: Path, monitor: str, place: str) -> Answer:
 
 def test_what_is_read_again_is_not_late(run: Path) -> None:
     """A query node begins at an old position; meanwhile the data node stores a checkpoint and a flush."""
-    log = run / "logs" / "standalone.log"
+    log = run / LOG
     add(log, parts.begun(5000, ts(800)), parts.stored(5100, ts(4000)), parts.flushed(5150, 8))
     add(log, parts.fetched(5200, 8, ts(2000)), parts.fetched(5210, 8, ts(3000)))
     assert not of(run, "log-watermark").broken
@@ -68,25 +71,16 @@ def test_what_is_read_again_is_not_late(run: Path) -> None:
 
 
 def test_a_fetch_whose_channel_is_named_later(run: Path) -> None:
-    add(run / "logs" / "standalone.log", parts.fetched(1100, 9, ts(700)), parts.stored(1200, ts(1000)))
+    add(run / LOG, parts.fetched(1100, 9, ts(700)), parts.stored(1200, ts(1000)))
     assert not of(run, "log-watermark").broken
-    add(run / "logs" / "standalone.log", parts.buffer(1300, 9))
+    add(run / LOG, parts.buffer(1300, 9))
     refuted(run, "log-watermark", "logs/standalone.log:8")
 
 
 def test_a_fetch_below_the_service_time(run: Path) -> None:
-    applied = line(
-        1100,
-        "delegator/delegator_data.go:156",
-        "start to process delete",
-        "DEBUG",
-        channel=SHARD,
-        ts=ts(1090),
-    )
-    add(run / "logs" / "standalone.log", applied, parts.fetched(1110, 8, ts(1080)))
+    add(run / LOG, served(1100, ts(1090)), parts.fetched(1110, 8, ts(1080)))
     refuted(run, "log-service-time", "logs/standalone.log:9")
-    back = applied.replace(str(ts(1090)), str(ts(1000))).replace(stamp(1100), stamp(1120))
-    add(run / "logs" / "standalone.log", back)
+    add(run / LOG, served(1120, ts(1000)))
     refuted(run, "log-service-order", "logs/standalone.log:10")
 
 
@@ -113,20 +107,13 @@ def test_a_checkpoint_that_stays_behind(run: Path) -> None:
     refuted(run, "store-checkpoint-lag", "etcd.ndjson:9")
 
 
-def seek(ms: int, at: int) -> str:
-    return line(
-        ms, "datacoord/handler.go:299", "channel seek position set from channel checkpoint meta",
-        channel=SHARD, posTs=at, posTime=parts.stamp(800),
-    )  # fmt: skip
-
-
 def test_where_recovery_begins(run: Path) -> None:
-    log = run / "logs" / "standalone.log"
-    add(log, seek(1100, ts(800)), seek(1200, ts(700)))
+    log = run / LOG
+    add(log, sought(1100, ts(800)), sought(1200, ts(700)))
     answer = of(run, "log-recovery")
     assert not answer.broken
     assert any("below" in text for text in answer.reports)
-    add(log, seek(1300, ts(850)))
+    add(log, sought(1300, ts(850)))
     refuted(run, "log-recovery", "logs/standalone.log:10")
     add(log, parts.stored(1301, ts(820)))  # another one, and still below where recovery began
     refuted(run, "log-recovery", "logs/standalone.log:10")
@@ -158,26 +145,18 @@ def test_older_versions_number_the_files_of_all_fields_alike(run: Path) -> None:
     refuted(run, "store-binlogs", "etcd.ndjson:9")
 
 
-def saved(ms: int, at: int, rows: int, flush: str = "false") -> str:
-    position = {"segmentID": 7, "position": {"channel_name": SHARD, "timestamp": at}, "num_of_rows": rows}
-    return line(
-        ms, "datacoord/services.go:423", "receive SaveBinlogPaths request", nodeID=1, segmentID=7,
-        isFlush=flush, isDropped="false", checkpoints=json.dumps([position]),
-    )  # fmt: skip
-
-
 def test_saves_in_order(run: Path) -> None:
-    log = run / "logs" / "standalone.log"
-    add(log, saved(1100, ts(300), 2), saved(1200, ts(400), 3, "true"), saved(1300, ts(450), 3))
+    log = run / LOG
+    add(log, saved(1100, 7, ts(300), 2), saved(1200, 7, ts(400), 3, "true"), saved(1300, 7, ts(450), 3))
     assert not of(run, "log-saves").broken  # deletes of a flushed segment are saved too
-    add(log, saved(1400, ts(460), 4))
+    add(log, saved(1400, 7, ts(460), 4))
     refuted(run, "log-saves", "logs/standalone.log:11")
 
 
 def test_a_checkpoint_past_rows_that_no_save_has(run: Path) -> None:
-    lines = [parts.buffer(100, 7), parts.fetched(120, 7, ts(110)), saved(200, ts(110), 3)]
+    lines = [parts.buffer(100, 7), parts.fetched(120, 7, ts(110)), saved(200, 7, ts(110), 3)]
     lines += [parts.stored(300, ts(200)), parts.fetched(1000, 7, ts(990)), parts.stored(1100, ts(989))]
-    log = parts.write(run / "logs" / "standalone.log", lines)
+    log = parts.write(run / LOG, lines)
     assert (of(run, "log-unsynced").events, of(run, "log-unsynced").broken) == (1, 0)
     add(log, parts.stored(1200, ts(990)))
     refuted(run, "log-unsynced", "logs/standalone.log:7")
@@ -185,14 +164,20 @@ def test_a_checkpoint_past_rows_that_no_save_has(run: Path) -> None:
 
 def test_deletes_for_a_segment_that_compaction_has_replaced(run: Path) -> None:
     """The node that saves them counts no rows any more; before compaction that is a loss."""
-    log = run / "logs" / "standalone.log"
+    log = run / LOG
     replaced = line(
         1250, "datacoord/meta.go:1193", "meta update: alter in memory meta after compaction - complete",
         compact__to__segment__ID=9, compact__from__segment__IDs="[7,8]",
     )  # fmt: skip
-    add(log, saved(1100, ts(300), 2), saved(1200, ts(400), 3, "true"), replaced, saved(1300, ts(450), 0))
+    add(
+        log,
+        saved(1100, 7, ts(300), 2),
+        saved(1200, 7, ts(400), 3, "true"),
+        replaced,
+        saved(1300, 7, ts(450), 0),
+    )
     assert not of(run, "log-saves").broken
-    add(log, saved(1400, ts(460), 4))
+    add(log, saved(1400, 7, ts(460), 4))
     refuted(run, "log-saves", "logs/standalone.log:12")
     lines = [text for text in log.read_text().splitlines() if text != replaced][:-1]
     log.write_text("\n".join(lines) + "\n")
@@ -200,30 +185,18 @@ def test_deletes_for_a_segment_that_compaction_has_replaced(run: Path) -> None:
 
 
 def test_a_flush_is_done_when_all_is_flushed(run: Path) -> None:
-    log = run / "logs" / "standalone.log"
+    log = run / LOG
     add(log, line(
         1100, "datacoord/services.go:144", "flush response with segments",
         collectionID=100, sealSegments="[8]", flushTs=parts.stamp(700),
     ))  # fmt: skip
-    done = line(
-        1300,
-        "datacoord/services.go:1237",
-        "GetFlushState all flushed",
-        collection=100,
-        flushTs=parts.stamp(700),
-    )
+    done = line(1300, "d/s.go:1", "GetFlushState all flushed", collection=100, flushTs=parts.stamp(700))
     kept = log.read_text()
     add(log, done)
     refuted(run, "log-flush", "logs/standalone.log:9")
     log.write_text(kept)
-    stored = line(
-        1150,
-        "datacoord/meta.go:621",
-        "meta update: update flush segments info - update flush segments info successfully",
-        segmentID=7,
-    )
-    last = saved(1120, ts(690), 3, "true")
-    as_8 = [text.replace("segmentID=7", "segmentID=8") for text in (last, stored)]
+    what = "meta update: update flush segments info - update flush segments info successfully"
+    as_8 = [saved(1120, 8, ts(690), 3, "true"), line(1150, "d/m.go:1", what, segmentID=8)]
     add(log, *as_8, done)  # what it had is stored; only its state is called flushed a moment later
     assert not of(run, "log-flush").broken
     log.write_text(kept)
@@ -244,9 +217,9 @@ def test_sessions(run: Path) -> None:
     refuted(run, "store-leader", "etcd.ndjson:11")
 
 
-def test_a_flush_between_the_question_for_a_position_and_the_seek(run: Path) -> None:
+def test_a_flush_between_the_question_for_a_position_and_the_sought(run: Path) -> None:
     """A reader takes its position from a moment before; what it reads again is no late row of the segment."""
-    log = run / "logs" / "standalone.log"
+    log = run / LOG
     add(log, parts.stored(4900, ts(4000)), parts.flushed(4950, 8), parts.begun(5000, ts(800)))
     add(log, parts.fetched(5100, 8, ts(900)), parts.fetched(5150, 8, ts(1100)))
     for monitor in ("log-flushed-segment", "log-watermark"):
@@ -257,17 +230,15 @@ def test_a_flush_between_the_question_for_a_position_and_the_seek(run: Path) -> 
 
 
 def test_a_removed_proxy_that_is_known_again(run: Path) -> None:
-    add_ = line(1100, "rootcoord/timeticksync.go:233", "Add session for timeticksync", serverID=2)
-    gone = line(1200, "rootcoord/timeticksync.go:241", "Remove session from timeticksync", serverID=2)
     late = line(
         1300, "rootcoord/root_coord.go:1604", "failed to updateTimeTick", "WARN",
         error="skip ChannelTimeTickMsg from un-recognized session 2",
     )  # fmt: skip
-    add(run / "logs" / "standalone.log", add_, gone, late)
+    add(run / LOG, proxy(1100, "Add session for", 2), proxy(1200, "Remove session from", 2), late)
     answer = of(run, "log-sessions")
     assert not answer.broken
     assert any("lives on" in text for text in answer.reports)
-    add(run / "logs" / "standalone.log", add_.replace(stamp(1100), stamp(1400)))
+    add(run / LOG, proxy(1400, "Add session for", 2))
     refuted(run, "log-sessions", "logs/standalone.log:11")
 
 
@@ -276,7 +247,7 @@ def test_the_log_of_a_streaming_node(run: Path) -> None:
     wal = [appended(5, "7/10", "INSERT", ts(7)), appended(4, "7/9", "TIME_TICK", ts(6))]
     log = parts.write(run / "logs" / "node.log", [*wal, appended(6, "7/8", "INSERT", ts(5))])
     assert of(run, "log-wal").broken == 0
-    add(run / "logs" / "standalone.log", appended(9, "8/1", "DELETE", ts(6), term=7))
+    add(run / LOG, appended(9, "8/1", "DELETE", ts(6), term=7))
     assert (
         "term 7, comes 0.000 s behind a tick of term 8"
         in refuted(run, "log-wal", "logs/st").breaches[0].sentence
@@ -319,7 +290,6 @@ def test_what_a_sound_log_tells_beside_its_verdict(tmp_path: Path) -> None:
     assert "refuses the reports of proxy 617" in told["log-sessions"][0]
 
 
-LOG, BROKER, STORE, CLIENT = "logs/standalone.log", "broker.ndjson", "etcd.ndjson", "history-w1.ndjson"
 BACK = '[timeticksync.go:106] ["timestamp go back"] ["source id"=1]'
 FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
     "a late message": (
@@ -337,7 +307,6 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
         BROKER, [message(7, "insert", ts(700), rows=2, segment=7, shard=SHARD)], {"rows-recorded": 7}, "",
     ),
     "a late fetch": (LOG, [parts.fetched(1100, 8, ts(800))], {"log-watermark": 8}, f"{LOG}:4"),
-    "rows for a flushed segment": (LOG, [parts.fetched(1100, 7, ts(1050))], {"log-flushed-segment": 8}, ""),
     "a row below the position from which it is read": (
         LOG, [parts.begun(5000, ts(980)), parts.fetched(5100, 8, ts(970))], {"log-watermark": 9}, "",
     ),
@@ -346,24 +315,15 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
         [parts.stored(1050, ts(2000), SHARD.replace("dml_0", "dml_1")), parts.fetched(1100, 8, ts(1200))],
         {}, "",
     ),
-    "a stored checkpoint that goes back": (LOG, [parts.stored(1100, ts(700))], {"log-checkpoint": 8}, ""),
-    "an answer without a store": (LOG, [line(
-        1100, "datanode/flow_graph_time_tick_node.go:115", "UpdateChannelCheckpoint success", "DEBUG",
-        channel=SHARD, cpTs=ts(801), cpTime=parts.stamp(801),
-    )], {"log-checkpoint-answer": 8}, ""),
     **{f"a flush that is reset by {what}": (LOG, [
         line(1100, "datanode/ddn.go:9", "receive manual flush message", channel=SHARD, flushTs=at),
         line(1200, "writebuffer/manager.go:9", "reset channel flushTs", channel=SHARD),
-        parts.stored(1300, ts(1000, 2)),
-        line(1301, "n/n.go:9", "UpdateChannelCheckpoint success", "DEBUG", channel=SHARD, cpTs=ts(1000, 2)),
+        parts.stored(1300, ts(1000, 2)), answered(1301, ts(1000, 2)),
     ], found, "") for what, at, found in (
         ("a lower checkpoint", ts(1000, 3), {"log-flush-reset": 9}),
         ("an equal one", ts(1000, 2), {"log-flush-reset": 9}),
         ("one that may be greater", ts(1000), {}),
     )},
-    "a position that falls": (
-        LOG, [saved(1100, ts(300), 2), saved(1200, ts(200), 3)], {"log-saves": 9}, "",
-    ),
     **{f"an oracle that starts at {first} in the window before": (LOG, [line(
         1100, "tso/tso.go:122", "sync and save timestamp",
         last=parts.stamp(5000), save=parts.stamp(7990), next=parts.stamp(first),
@@ -374,9 +334,6 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
     "windows, and what is stored": (
         STORE, [parts.window(8, 5000), parts.checkpoint(9, ts(6001))],
         {"store-window": 8, "store-issued": 9}, "",
-    ),
-    "a consumed checkpoint that goes back": (
-        LOG, [consumed(1100, ts(700)), consumed(1200, ts(699))], {"log-wal-checkpoint": 9}, "",
     ),
     "a checkpoint that goes back": (STORE, [parts.checkpoint(8, ts(700))], {"store-checkpoint": 8}, ""),
     "what follows a flush": (STORE, [parts.segment(8, 7, 4, 5, ts(600))], {"store-flushed": 8}, ""),
@@ -409,8 +366,8 @@ def test_a_flush_without_timestamp_is_no_damage(run: Path) -> None:
 
 
 def test_every_monitor_has_a_fault_that_it_finds() -> None:
-    """The table and the tests above name them all."""
-    named = {name for _, _, found, _ in FAULTS.values() for name in found}
+    """The tables and the tests above name them all."""
+    named = IN_LOGS.keys() | {name for _, _, found, _ in FAULTS.values() for name in found}
     named |= {"store-orphans"} | {monitor for _, monitor, _ in OF_STORES.values()}
     text = Path(__file__).read_text()
     assert [one.name for one in MONITORS if not (one.name in named or f'(run, "{one.name}"' in text)] == []
@@ -419,7 +376,7 @@ def test_every_monitor_has_a_fault_that_it_finds() -> None:
 def test_memory_can_be_written_down(run: Path) -> None:
     """A monitor that goes on from what it wrote down says the same."""
     add(run / "broker.ndjson", message(7, "insert", ts(999), rows=2, segment=8))
-    add(run / "logs" / "standalone.log", parts.fetched(1100, 7, ts(800)), parts.fetched(1200, 9, ts(1)))
+    add(run / LOG, parts.fetched(1100, 7, ts(800)), parts.fetched(1200, 9, ts(1)))
     events = parts.read(run).events.table()
     whole = {one.monitor: one for one in judge_all(events)}
     halves = {one.monitor: one for one in judge_all(events, parts_of=3)}
