@@ -75,7 +75,11 @@ def test_the_log_of_a_sound_cluster_holds(tmp_path):
     assert next(understood.lines()).endswith("have a rule (100.0 %)")
     assert understood.ruled.keys() == ROLES_HEARD
     head = r"\[\d{4}/\d\d/\d\d \d\d:\d\d:\d\d\.\d{3} \+00:00\] \[(INFO|DEBUG)\] \[\w+/\w+\.py:\d+\] \["
-    assert all(re.match(head, line) for line in log.read_text().splitlines())
+    text = log.read_text()
+    assert all(re.match(head, line) for line in text.splitlines())
+    fetched = re.findall(r"insertRowNum=(\d+)\] \[timestampMin=(\d+)\] \[timestampMax=(\d+)", text)
+    assert fetched
+    assert all((rows, least) == ("1", greatest) for rows, least, greatest in fetched)
 
 
 def late(patch: pytest.MonkeyPatch) -> None:

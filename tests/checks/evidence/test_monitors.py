@@ -318,11 +318,11 @@ FAULTS: dict[str, tuple[str, list[object], dict[str, int], str]] = {
     **{f"a flush that is reset by {what}": (LOG, [
         line(1100, "datanode/ddn.go:9", "receive manual flush message", channel=SHARD, flushTs=at),
         line(1200, "writebuffer/manager.go:9", "reset channel flushTs", channel=SHARD),
-        parts.stored(1300, ts(1000, 2)), answered(1301, ts(1000, 2)),
-    ], found, "") for what, at, found in (
-        ("a lower checkpoint", ts(1000, 3), {"log-flush-reset": 9}),
-        ("an equal one", ts(1000, 2), {"log-flush-reset": 9}),
-        ("one that may be greater", ts(1000), {}),
+        parts.stored(1300, mark), answered(1301, mark),
+    ], found, "") for what, at, mark, found in (
+        ("a lower checkpoint", ts(1000, 3), ts(1000, 2), {"log-flush-reset": 9}),
+        ("an equal one", ts(1000, 2), ts(1000, 2), {"log-flush-reset": 9}),
+        ("one that may be greater", ts(1000), ts(1000), {}),
     )},
     **{f"an oracle that starts at {first} in the window before": (LOG, [line(
         1100, "tso/tso.go:122", "sync and save timestamp",

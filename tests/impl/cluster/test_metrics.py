@@ -1,12 +1,46 @@
-"""The metrics of a served cluster, as Prometheus asks for them, against what the client did."""
+"""Lines of a cluster's log, and the metrics of a served one against what the client did."""
 
 import asyncio
 import json
+import logging
 import urllib.request
 from contextlib import suppress
+from types import SimpleNamespace
 
 from tidemark.impl.cluster.child import Child, cluster_command, spawn
+from tidemark.impl.cluster.lines import MilvusForm
+from tidemark.impl.cluster.metrics import _waiting
 from tidemark.impl.timestamp import split
+from tidemark.impl.types import BinlogRecord, EndPosition, SegmentRecord
+from tidemark.impl.values.messages import DeleteMessage, InsertMessage
+
+
+def test_a_line_has_milvus_form():
+    def line(level, message, **fields):
+        record = logging.LogRecord("x", level, "/a/impl/tso/oracle.py", 7, message, None, None)
+        record.fields = fields
+        return MilvusForm(SimpleNamespace(now=lambda: 1_714_557_600_012_999_999)).format(record)
+
+    head = "[2024/05/01 10:00:00.012 +00:00]"
+    found = line(logging.WARNING, "a b", last=0, flag=True, names=["a", "b"], text='x"=', at=EndPosition(5))
+    assert found == (
+        f'{head} [WARN] [tso/oracle.py:7] ["a b"] [last=1970/01/01 00:00:00.000 +00:00] [flag=true]'
+        ' [names="[a,b]"] [text="x\\"="] [at=timestamp:5]'
+    )
+    for number, rows in ((2, 3), (-2, 0)):
+        binlogs = (BinlogRecord("x", (1, 2)), BinlogRecord("y", (4,)))
+        segment = SegmentRecord(number, "c", EndPosition(9), binlogs=binlogs)
+        found = line(logging.INFO, "m", checkpoints=[segment])
+        value = json.loads(json.loads(found.partition("[checkpoints=")[2][:-1]))
+        position = {"channel_name": "c", "timestamp": 9}
+        assert value == [{"segmentID": number, "position": position, "num_of_rows": rows}]
+
+
+def test_what_waits_at_a_query_node_is_counted_by_type():
+    waiting = [InsertMessage(1, "c", ()), InsertMessage(2, "c", ()), DeleteMessage(3, "c", -1, (1,))]
+    node = SimpleNamespace(node_id="n", pipelines={"c": SimpleNamespace(waiting=waiting)})
+    found = _waiting(SimpleNamespace(replicas=SimpleNamespace(nodes={0: node})))
+    assert found == {'node_id="n",msg_type="insert"': 2, 'node_id="n",msg_type="delete"': 1}
 
 
 def scraped(port):
