@@ -6,6 +6,7 @@ import logging
 import urllib.request
 from contextlib import suppress
 from types import SimpleNamespace
+from typing import Any
 
 from tidemark.impl.cluster.child import Child, cluster_command, spawn
 from tidemark.impl.cluster.lines import MilvusForm
@@ -39,8 +40,8 @@ def test_a_line_has_milvus_form():
 def test_what_waits_at_a_query_node_is_counted_by_type():
     waiting = [InsertMessage(1, "c", ()), InsertMessage(2, "c", ()), DeleteMessage(3, "c", -1, (1,))]
     node = SimpleNamespace(node_id="n", pipelines={"c": SimpleNamespace(waiting=waiting)})
-    found = _waiting(SimpleNamespace(replicas=SimpleNamespace(nodes={0: node})))
-    assert found == {'node_id="n",msg_type="insert"': 2, 'node_id="n",msg_type="delete"': 1}
+    cluster: Any = SimpleNamespace(replicas=SimpleNamespace(nodes={0: node}))
+    assert _waiting(cluster) == {'node_id="n",msg_type="insert"': 2, 'node_id="n",msg_type="delete"': 1}
 
 
 def scraped(port):
@@ -52,7 +53,7 @@ def scraped(port):
 
 
 async def test_metrics_say_what_was_done(tmp_path):
-    process = await spawn(*cluster_command(tmp_path / "c", "--metrics", "--query-nodes", "1"))
+    process: Any = await spawn(*cluster_command(tmp_path / "c", "--metrics", "--query-nodes", "1"))
     try:
         ports = json.loads(await process.stdout.readline())
         child = Child(process, ports["port"], 0)
