@@ -21,7 +21,6 @@ from tidemark.bench.measures import (
     growth,
     interleave,
     interleave_spark,
-    mutants,
     oracle,
     proof,
     search,
@@ -42,7 +41,7 @@ MEASURES: tuple[Measure, ...] = tuple(
     module.MEASURE
     for module in (
         search, successor, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark,
-        cluster, mutants, oracle, gate, evidence, archives,
+        cluster, oracle, gate, evidence, archives,
     )
 )  # fmt: skip
 _WIDTH = 150

@@ -7,15 +7,7 @@ from dataclasses import dataclass
 
 from tidemark.checks.crosscheck.peers import FLUSH_CP, PEERS, Peer, flush_cp_size
 from tidemark.models.instance import Instance
-from tidemark.models.manifest import (
-    Expected,
-    InstanceEntry,
-    Kind,
-    Manifest,
-    instance_of,
-    load,
-    manifest_files,
-)
+from tidemark.models.manifest import InstanceEntry, instance_of, load, manifest_files
 
 COUNTS = ("distinct", "generated", "depth")
 
@@ -53,22 +45,15 @@ def subject(reference: str) -> Subject:
         peer = (PEERS if family == "peers" else GROWTH)[name]
         counts = {"distinct": peer.distinct, "generated": peer.generated, "depth": peer.depth}
         return Subject(reference, peer.instance, counts)
-    _, entry = _entry(reference)
+    entry = _entry(reference)
     expected = {count: entry.counts[count] for count in COUNTS}
     return Subject(reference, instance_of(entry), expected, tuple(entry.symmetry))
 
 
-def _entry(reference: str) -> tuple[Manifest, InstanceEntry]:
+def _entry(reference: str) -> InstanceEntry:
     family, _, name = reference.partition("/")
     for manifest in map(load, manifest_files()):
         for entry in manifest.instance if manifest.name == family else ():
             if entry.name == name:
-                return manifest, entry
+                return entry
     raise KeyError(f"no instance {reference!r}")
-
-
-def upheld(reference: str) -> tuple[str, ...]:
-    """Ids of the claims that must hold on an instance of a manifest. Raises KeyError."""
-    manifest, entry = _entry(reference)
-    claims = manifest.claims_of(entry, list(Kind))
-    return tuple(claim for claim in claims if entry.expect.of(claim) is Expected.HOLDS)
