@@ -24,7 +24,6 @@ from tidemark.bench.measures import (
     oracle,
     proof,
     search,
-    shrinking,
     spark,
     spin,
     startup,
@@ -40,8 +39,8 @@ from tidemark.models.rooms import ROOT
 MEASURES: tuple[Measure, ...] = tuple(
     module.MEASURE
     for module in (
-        search, successor, spin, tlc, growth, startup, proof, interleave, interleave_spark, shrinking, spark,
-        cluster, oracle, gate, evidence, archives,
+        search, successor, spin, tlc, growth, startup, proof, interleave, interleave_spark, spark, cluster,
+        oracle, gate, evidence, archives,
     )
 )  # fmt: skip
 _WIDTH = 150

@@ -7,8 +7,7 @@ that does not. An event that is held back for many steps is one deviation, not m
 A candidate is accepted if it shows a violation of the same identity with a smaller measure. Passes: set a
 block of picks to the default, delete a block of picks, leave out a block of events by their names, lower
 one pick. They repeat until none helps, or the limit of attempts is reached. How far that goes on the
-planted bugs of the manifest is measured by ``python -m tidemark.bench --only shrinking`` and bounded in
-``tests/quality``.
+planted bugs of the manifest is bounded in ``tests/quality``.
 """
 
 from collections.abc import Iterator, Sequence
