@@ -22,7 +22,6 @@ from tidemark.bench.measures import (
     interleave,
     interleave_spark,
     oracle,
-    proof,
     search,
     spark,
     spin,
@@ -39,8 +38,8 @@ from tidemark.models.rooms import ROOT
 MEASURES: tuple[Measure, ...] = tuple(
     module.MEASURE
     for module in (
-        search, successor, spin, tlc, growth, startup, proof, interleave, interleave_spark, spark, cluster,
-        oracle, gate, evidence, archives,
+        search, successor, spin, tlc, growth, startup, interleave, interleave_spark, spark, cluster, oracle,
+        gate, evidence, archives,
     )
 )  # fmt: skip
 _WIDTH = 150
