@@ -5,17 +5,13 @@ good order with the right one.
 """
 
 import asyncio
-import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.impl.cluster.parts import play, running, until
-from tests.quality.time_tick_trace import TimeTickTrace, traced
 from tidemark.checks.evidence.command import Options, read_and_judge
-from tidemark.checks.evidence.refinement.judge import refinement_verdicts
-from tidemark.checks.verdicts.verdict import Outcome, Verdict
 from tidemark.impl.broker.channel_log import ChannelLog
 from tidemark.impl.client.client import Client
 from tidemark.impl.client.history import History
@@ -38,7 +34,6 @@ class Evidence:
 
     folder: Path
     clients: int = 0
-    wrong: dict[str, list[str]] = field(default_factory=dict)
 
     def client(self, cluster: Cluster) -> Client:
         self.clients += 1
@@ -54,14 +49,6 @@ class Evidence:
         judged = {answer.property_id for answer in found.answers if answer.events}
         assert {"timetick.watermark_promise", "history.strong", "history.written"} <= judged
         return sorted(answer.property_id for answer in found.answers if answer.breaches)
-
-    def judge_trace(self, trace: TimeTickTrace) -> Verdict:
-        assert trace.write(self.folder / "trace.jsonl") > 50
-        read, _ = read_and_judge([self.folder / "trace.jsonl"], Options())
-        [judged] = refinement_verdicts(
-            read, instance="cluster", replay="tidemark evidence", given="", manifests=()
-        )
-        return judged
 
 
 async def two_lives(root: Path, evidence: Evidence, patch: pytest.MonkeyPatch | None) -> None:
@@ -119,7 +106,6 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
         monkeypatch.setattr(
             ChannelsTimeTicker, "_publish", lambda ticker, now, snapshot: publish(ticker, now, {})
         )
-        trace = traced("dml_0", monkeypatch)
         cluster = Cluster(tmp_path / "cluster", config=CONFIG)
         await cluster.start()
         user = evidence.client(cluster)
@@ -130,29 +116,5 @@ def test_a_tick_that_does_not_wait_for_a_message_is_found(tmp_path, monkeypatch)
             await cluster.wait_failed()
         await cluster.stop()
         assert await evidence.judge(tmp_path / "cluster") == ["timetick.watermark_promise"]
-        verdict = evidence.judge_trace(trace)
-        assert verdict.outcome is Outcome.REFUTED
-        assert verdict.counterexample is not None
-        assert re.search(
-            r"report\(.*promised.* would be \d+, and \d+ was observed", verdict.counterexample.failing
-        )
-
-    play(scenario)
-
-
-def test_a_trace_of_the_time_tick_is_a_run_of_the_specification(tmp_path, monkeypatch):
-    evidence = Evidence(tmp_path / "evidence")
-    evidence.folder.mkdir()
-
-    async def scenario():
-        trace = traced("dml_0", monkeypatch)
-        async with running(tmp_path / "cluster", CONFIG) as cluster:
-            writer = evidence.client(cluster)
-            await writer.create("c")
-            for key in range(4):
-                await asyncio.gather(*(writer.insert("c", {key * 10 + n: "v"}) for n in range(3)))
-            await writer.query("c", level=ConsistencyLevel.STRONG)
-        verdict = evidence.judge_trace(trace)
-        assert verdict.outcome is Outcome.HOLDS, verdict
 
     play(scenario)
