@@ -11,21 +11,17 @@ CHANNEL = "log_1v0"
 
 
 class ListLog:
-    """One physical channel in memory."""
-
     def __init__(self, *messages: LogMessage) -> None:
         self.entries = [Entry(place, 1, message) for place, message in enumerate(messages, start=1)]
         self._grown = asyncio.Event()
 
     def append(self, *messages: LogMessage) -> None:
-        """Add messages, and wake the readers."""
         for message in messages:
             self.entries.append(Entry(len(self.entries) + 1, 1, message))
         self._grown.set()
         self._grown = asyncio.Event()
 
     async def read(self, channel: ChannelName, place: int) -> Sequence[Entry]:
-        """See EntryLog."""
         assert channel == "log"
         while place > len(self.entries):
             await self._grown.wait()
@@ -33,15 +29,12 @@ class ListLog:
 
 
 def insert(ts: int, key: int, segment: int = 1, channel: ChannelName = CHANNEL) -> InsertMessage:
-    """A row."""
     return InsertMessage(ts, channel, (Row(ts, segment, key),))
 
 
 def delete(ts: int, *keys: int, channel: ChannelName = CHANNEL) -> DeleteMessage:
-    """A delete of some keys."""
     return DeleteMessage(ts, channel, -1, keys)
 
 
 def tick(ts: int) -> Tick:
-    """A tick."""
     return Tick(ts)

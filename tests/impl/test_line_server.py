@@ -62,8 +62,6 @@ class Bench:
 
 
 class Client:
-    """The other side of a connection."""
-
     def __init__(self, bench):
         self.bench = bench
 
@@ -75,7 +73,6 @@ class Client:
         return self
 
     async def sends(self, number, method="get"):
-        """Send a request, and wait until it is handled."""
         line = {"id": number, "method": method, "arguments": {"n": number}}
         self.writer.write(json.dumps(line).encode() + b"\n")
         await self.bench.until(lambda: (method, {"n": number}) in self.bench.calls)
@@ -89,7 +86,6 @@ class Client:
         await self.hears(number, result={"found": number})
 
     def breaks(self):
-        """The connection is reset."""
         linger = struct.pack("ii", 1, 0)
         self.writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
         self.writer.transport.abort()

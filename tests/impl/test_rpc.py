@@ -38,7 +38,6 @@ async def test_a_call_arrives_once_with_its_arguments_and_its_answer_returns(cli
     name, given, named = asked
     handler = (Mock if name == "flush_channel" else AsyncMock)(return_value="answer")
     callee = Mock(**{name: handler})
-
     found = await getattr(client(callee), name)(*given, **named, deadline=5)
     assert (found, callee.mock_calls) == (answer, [asked])
     assert name == "flush_channel" or handler.await_count == 1
@@ -51,7 +50,6 @@ async def test_a_call_arrives_once_with_its_arguments_and_its_answer_returns(cli
 async def test_a_node_that_does_not_serve_the_channel_is_a_failed_call(name, error, raised):
     handler = (Mock if name == "flush_channel" else AsyncMock)(side_effect=error)
     client = DirectNodeClient(Mock(**{name: handler}))
-
     given = {"expires": 9} if name == "seal_segments" else {}
     with pytest.raises(raised):
         await getattr(client, name)(CHANNEL, 7, **given, deadline=5)
@@ -63,7 +61,6 @@ async def test_a_node_that_does_not_serve_the_channel_is_a_failed_call(name, err
 )
 async def test_the_oracle_answers_with_the_last_timestamp_or_refuses(error, raised):
     server = Mock(allocate=AsyncMock(side_effect=[Batch(1, 5), error]))
-
     assert await DirectOracle(server).alloc(5) == 5
     with pytest.raises(raised):
         await DirectOracle(server).alloc(1)

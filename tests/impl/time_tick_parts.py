@@ -70,8 +70,6 @@ class Streams:
 
 @dataclass
 class RootCoordStub:
-    """Takes reports, unless it does not know the proxy."""
-
     known: bool = True
     reports: list[TimeTickReport] = field(default_factory=list)
 

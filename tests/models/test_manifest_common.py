@@ -26,7 +26,6 @@ def manifest(common: dict[str, Any], *changes: dict[str, Any], drop: tuple[str, 
 
 
 def error(*arguments: Any, **options: Any) -> ManifestError:
-    """What is wrong with such a manifest."""
     with pytest.raises(ManifestError) as caught:
         manifest(*arguments, **options)
     assert "lights.toml" in str(caught.value)
@@ -71,7 +70,6 @@ def test_reasons_of_its_own_beside_common_ones():
 
 
 def program(**changes: Any) -> dict[str, Any]:
-    """An entry of a program."""
     entry = {"name": "program", "program": "no:where", "expect": {"every": "holds"}}
     return {**entry, **changes}
 

@@ -14,7 +14,6 @@ KNOWN = "sessions.a_session_becomes_known"
 
 
 def made(section: str, *, locked: bool = True, **more: Any) -> dict[str, dict[str, Any]]:
-    """The entries of a section by name, with the usual ones."""
     found = with_usual(BASE | more, locked=locked, file="sessions.toml")
     return {entry["name"]: entry for entry in found.get(section, ())}
 

@@ -151,14 +151,12 @@ class OtherParameter(Base):
 class OtherFairness(Base):
     @action(fairness="strong", relies_on=("dock.open",))
     def put(s, place: Base.Place, amount: Base.Amount) -> None:
-        """Load."""
         super().put(place, amount)
 
 
 class OtherReliance(Base):
     @action(fairness="weak")
     def put(s, place: Base.Place, amount: Base.Amount) -> None:
-        """Load."""
         super().put(place, amount)
 
 
@@ -190,14 +188,12 @@ class OtherConclusion(Base):
 class OtherWithout(Base):
     @leads_to()
     def it_goes(s, place: Base.Place) -> tuple[Bool, Bool]:
-        """It goes in the end."""
         return s.load[place] >= 1, s.door == "shut"
 
 
 class OtherWitness(Base):
     @reachable(after="shut")
     def a_full_place(before, after: Self) -> Bool:
-        """A place can be full."""
         return exists(after.Place, lambda p: after.load[p] == after.LIMIT)
 
 
@@ -209,7 +205,6 @@ class PrimedElsewhere(Base):
 class OtherKind(Base):
     @transition_invariant()
     def never_too_much(before, after: Self) -> Bool:
-        """There is a limit."""
         s = before
         return forall(s.Place, lambda p: implies(s.weight[p] >= 1, s.load[p] <= s.LIMIT))
 

@@ -229,7 +229,6 @@ class UnfairLock(Lock):
 
     @action(fairness="weak")
     def enter(s, p: Lock.Process) -> None:
-        """Take the lock."""
         super().enter(p)
 
 
@@ -237,7 +236,6 @@ class LostLock(Lock):
     """The lock is never given back: everything stops."""
 
     def leave(s, p: Lock.Process) -> None:
-        """Leave without giving the lock back."""
         require(s.place[p] == "leaving")
         s.place[p] = "resting"
 

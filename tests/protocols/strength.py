@@ -47,9 +47,7 @@ class Tank(Protocol, name="tank"):
 class NeverCloses(Tank):
     """It stays open."""
 
-    @action
     def fill(s) -> None:
-        """Fill it."""
         require(s.open)
         s.level = s.level + 1
 
@@ -58,27 +56,21 @@ class NeverCloses(Tank):
 class LocksEarly(Tank):
     """What is open is locked."""
 
-    @action
     def lock(s) -> None:
-        """Lock it."""
         s.locked = True
 
 
 class IdleConjunct(Tank):
     """The claim seems to say more."""
 
-    @invariant()
     def within(s) -> Bool:
-        """As before, in more words."""
         return implies(s.open, (s.level < 2) & ~s.locked & (s.level < 3))
 
 
 class IdleHypothesis(Tank):
     """The claim seems to be about less."""
 
-    @invariant()
     def within(s) -> Bool:
-        """As before, in more words."""
         return implies(s.open & (s.level < 3), (s.level < 2) & ~s.locked)
 
 
@@ -128,7 +120,6 @@ class TooMuch(Errand):
 
     @action(fairness="weak")
     def tell(s) -> None:
-        """Say that it is done."""
         require(s.done & ~s.told)
         s.told = True
 

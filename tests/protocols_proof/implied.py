@@ -34,9 +34,7 @@ class Counter(Protocol):
 class Endless(Counter):
     """Counts on: all claims are false, and each but the first follows from the one before."""
 
-    @action
     def step(s) -> None:
-        """One more."""
         s.count = s.count + 1
 
 

@@ -120,7 +120,6 @@ class Sends(Mail):
 
     @helpful("letters_arrive", action="send")
     def the_next_arrives(s, letter: Mail.Letter) -> HelpfulCase:
-        """It does not."""
         return s.sent[letter], (letter,)
 
 
@@ -377,7 +376,6 @@ class FaultsForEver(Lamp):
 
     @rank("it_lights")
     def work_to_do(s) -> Measure:
-        """Who is not done."""
         return each(s.Worker, lambda w: ~s.done[w])
 
 
@@ -414,7 +412,6 @@ class RestsOnALie(Lamp):
 
     @rank("it_lights")
     def work_to_do(s) -> Measure:
-        """Who is not done."""
         return each(s.Worker, lambda w: ~s.done[w])
 
 

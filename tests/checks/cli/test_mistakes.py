@@ -256,7 +256,6 @@ def test_an_ascii_terminal(tmp_path):
 
 
 def start(*arguments: str, folder: Path, **environment: str) -> subprocess.Popen[str]:
-    """The command in a process of its own."""
     return subprocess.Popen(
         [sys.executable, "-m", "tidemark.checks", *arguments], cwd=folder, text=True,
         env={**os.environ, **environment}, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
@@ -292,7 +291,6 @@ def test_who_waits_gets_the_folder_in_the_end(tmp_path):
 
 
 def catches(process: int, number: int) -> bool:
-    """Whether a process has a handler for a signal."""
     status = Path(f"/proc/{process}/status").read_text(encoding="utf-8")
     (caught,) = re.findall(r"SigCgt:\s*(\w+)", status)
     return bool(int(caught, 16) >> (number - 1) & 1)

@@ -150,7 +150,6 @@ def test_a_broken_manifest_that_is_needed_is_red(tmp_path: Path, only: tuple[str
 
 
 def commands(command: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every command below a group, with its words."""
     below = getattr(command, "commands", None)
     if below is None:
         yield path, command

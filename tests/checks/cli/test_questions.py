@@ -21,7 +21,6 @@ OPTION = "FREE: Bool = option(True)\n    limit: Map[Door, Number] = constant()"
 
 @pytest.fixture
 def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder in which the user works."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     return tmp_path

@@ -142,7 +142,6 @@ def _judge(adapter: type[Lamps], **changes: Any) -> dict[str, Verdict]:
 )
 def test_what_is_wrong_is_found_and_shortened(adapter: type[Lamps], steps: int, seen: str) -> None:
     verdict = _judge(adapter)[_PROPERTY]
-
     assert verdict.outcome is Outcome.REFUTED
     assert verdict.counterexample is not None
     assert len(verdict.counterexample.steps) <= steps
@@ -152,7 +151,6 @@ def test_what_is_wrong_is_found_and_shortened(adapter: type[Lamps], steps: int, 
 
 def test_the_same_seed_gives_the_same_examples() -> None:
     one, two = (_judge(Lamps, examples=5) for _ in range(2))
-
     assert one[_PROPERTY].outcome is Outcome.HOLDS
     assert one[_PROPERTY].counts == two[_PROPERTY].counts
     assert one[_PROPERTY].counts["performed"] > 5
@@ -160,14 +158,12 @@ def test_the_same_seed_gives_the_same_examples() -> None:
 
 def test_an_action_that_is_never_performed_fails_the_coverage() -> None:
     verdict = _judge(NeverOff)[COVERAGE]
-
     assert verdict.outcome is Outcome.REFUTED
     assert "the action switch_off was never performed" in verdict.reason
 
 
 def test_an_excuse_must_be_true() -> None:
     verdict = _judge(SaysWhy)[COVERAGE]
-
     assert verdict.outcome is Outcome.REFUTED
     assert "the action switch_off was never performed" not in verdict.reason
     assert "the adapter excuses 'switch_on', which was performed or does not exist" in verdict.reason
@@ -176,7 +172,6 @@ def test_an_excuse_must_be_true() -> None:
 def test_a_fault_that_never_happens_is_named() -> None:
     """One step is too little for a fault."""
     coverage = _judge(Lamps, examples=1, steps=1)[COVERAGE]
-
     assert coverage.outcome is Outcome.REFUTED
     assert "the fault flickers never happened" in coverage.reason
 

@@ -45,14 +45,12 @@ def clone(folder: Path, name: str) -> Path:
 
 @pytest.fixture
 def etcd(tmp_path: Path) -> Path:
-    """With an environment that has an interpreter."""
     program(clone(tmp_path, "etcd") / ".venv/bin/python", "")
     return tmp_path
 
 
 @pytest.fixture
 def milvus(tmp_path: Path) -> Path:
-    """With two locks."""
     program(clone(tmp_path, "milvus") / "tools/uname", 'case "$1" in -s) echo Linux;; *) echo x86_64;; esac')
     for name in ("milvus", "milvus-2.3.5", "milvus-2.3.0"):
         (tmp_path / f"requirements/{name}.lock").write_text(name)

@@ -94,7 +94,6 @@ def test_a_user_begins_judges_and_proves(dist: Path, python: Path, tmp_path: Pat
     (tmp_path / "test_order.py").write_text(MARKED)
     done = run("-q", "-p", "no:cacheprovider", "test_order.py", module="pytest")
     assert "1 failed, 1 passed" in done.stdout, done.stdout
-
     for words in (["show", "--manifest", "suite"], ["evidence", "--claims"]):
         done = run(*words)
         assert done.returncode in (ExitCode.BAD_INPUT, ExitCode.MISSING_TOOL), done.stdout

@@ -92,7 +92,6 @@ class Naive:
 
 
 def naive_verdict(interpreter: Interpreter, prop_id: str) -> bool:
-    """Does the leads_to hold?"""
     prop = interpreter.spec.property(prop_id)
     graph = whole_graph(interpreter)
     naive = Naive(interpreter, graph, prop.without)

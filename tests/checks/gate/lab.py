@@ -142,19 +142,16 @@ class Lab:
         self.data = self._manifest()
 
     def write(self, name: str, text: str) -> None:
-        """Write a file of the project."""
         content = textwrap.dedent(text).replace("LAB", self.name)
         (self.root / f"{name}.py").write_text(content, encoding="utf-8")
 
     def replace(self, name: str, old: str, new: str) -> None:
-        """Change a file of the project in one place."""
         path = self.root / f"{name}.py"
         text = path.read_text(encoding="utf-8")
         assert text.count(old) == 1
         path.write_text(text.replace(old, new), encoding="utf-8")
 
     def tasks(self) -> list[Task]:
-        """All tasks of the two manifests."""
         return plan(self.manifests(), tier=Tier.FULL)
 
     def manifests(self) -> list[Manifest]:
@@ -184,7 +181,6 @@ class Lab:
         )
 
     def run(self, **options: Any) -> frozenset[str]:
-        """Names of the tasks that are judged."""
         kept, tasks = self.kept(**options), self.tasks()
         taken = kept.take_over(tasks)
         for task in tasks:
@@ -253,7 +249,6 @@ def result(task: Task, *found: Judgement) -> TaskResult:
 
 
 def verdict(task: Task, expected: str = "holds") -> Judgement:
-    """What a judge says of a task."""
     subject = Subject(
         protocol=task.manifest.name, property_id="claim", judge=task.judge, instance=task.entry.name
     )

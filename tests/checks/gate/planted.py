@@ -36,7 +36,6 @@ def crashes(entry: AnyEntry, context: Context) -> list[Verdict]:
 
 
 def leaves(entry: AnyEntry, context: Context) -> list[Verdict]:
-    """Ends the process without an answer."""
     if entry.name == "two-lamps":
         os._exit(9)
     return _answer(entry, context)
@@ -64,7 +63,6 @@ def hangs_deaf(entry: AnyEntry, context: Context) -> list[Verdict]:
 
 
 def says_its_threads(entry: AnyEntry, context: Context) -> list[Verdict]:
-    """Writes how much of the machine it may use."""
     path: Path = context.build / f"use-{entry.name}"
     path.write_text(f"{context.workers} {context.memory is not None}", encoding="utf-8")
     return _answer(entry, context)

@@ -157,7 +157,6 @@ class Runs:
 
     @property
     def path(self) -> Path:
-        """Where the queries are kept."""
         return self.reuse.folder / f"queries.{self.task.entry.name}.json"
 
 

@@ -26,7 +26,6 @@ RUN = frozenset({"interleave/world", "mutate/broken"})
 
 @pytest.fixture
 def lab(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Lab:
-    """The project, judged once."""
     made = Lab(tmp_path, monkeypatch)
     assert made.run() == EVERYTHING
     return made
@@ -207,7 +206,6 @@ class TestArguments:
 
 
 def with_argue(kept: Kept, package: str) -> Kept:
-    """The cache with one more judge."""
     kept._judges = {**kept._judges, "argue": f"{package}.running"}
     kept._keys._judges = kept._judges
     return kept
@@ -215,7 +213,6 @@ def with_argue(kept: Kept, package: str) -> Kept:
 
 class TestRecords:
     def record(self, lab: Lab, task: str = "prove/any") -> Path:
-        """The file of one task."""
         (path,) = lab.last.folder.glob(task.replace("/", "-") + ".*.json")
         return path
 

@@ -24,7 +24,6 @@ from tidemark.models.manifest import Tier
 
 
 def judged(tmp_path, *, tier=Tier.FULL, changes=None, **answers):
-    """The result of a run with some judges answering otherwise."""
     tasks = plan([manifest(**(changes or {}))], tier=tier)
     return run(tasks, registry=fakes(**answers), settings=Settings(tier=tier.value, build=tmp_path))
 
@@ -45,8 +44,6 @@ def but(claim):
 
 
 def raising(error):
-    """A judge that ends with an error."""
-
     def judge(entry, context):
         raise error
 
@@ -183,7 +180,6 @@ class TestPins:
 
     def test_obligations_add_up(self, tmp_path):
         assert judged(tmp_path).exit_code is ExitCode.AS_EXPECTED
-
         fewer = answering(
             lambda found: [proved(v.subject, counts={"obligations": 1}) for v in found], "prove"
         )
@@ -192,7 +188,6 @@ class TestPins:
 
     def test_a_pinned_count_that_nobody_reports(self, tmp_path):
         entry = dict(manifest_instance(), counts={"distinct": 10, "generated": 31})
-
         silent = answering(lambda found: [yes(v.subject) for v in found])
         result = judged(tmp_path, changes={"instance": [entry]}, explore=silent)
         assert "generated: pinned 31, not reported" in result.failures[0].verdict.reason
@@ -200,7 +195,6 @@ class TestPins:
     def test_an_instance_without_a_pin_shows_what_to_pin(self, tmp_path):
         entry = dict(manifest_instance())
         entry.pop("counts")
-
         count = answering(
             lambda found: [holds(v.subject, counts={"distinct": 10, "depth": 3}, bounds="b") for v in found]
         )

@@ -39,7 +39,6 @@ ALL = ["prove/any-size", "explore/two-lamps", "explore/careless", "mutate/carele
 
 
 def judged(build, *, jobs=2, reporter=None, **answers):
-    """The result of the toy manifest, all of it."""
     return run(
         plan([manifest()], tier=Tier.FULL),
         registry=planted.registry(**answers),

@@ -38,7 +38,6 @@ from tidemark.models.manifest import Tier, is_on_spark
 
 def red(tmp_path):
     """One property refuted, one undecided, one judge without its tool."""
-
     missing = raising(MissingToolError("no Z3", remedy="install it"))
     return judged(
         tmp_path,
@@ -61,8 +60,6 @@ def text_of(result, tmp_path, width=160):
 
 
 def with_copies(result, protocols):
-    """The same verdicts of other protocols, too."""
-
     def copy(judgement, protocol):
         subject = judgement.verdict.subject.model_copy(update={"protocol": protocol})
         return judgement.model_copy(

@@ -71,12 +71,10 @@ def data(**changes: Any) -> dict[str, Any]:
 
 
 def manifest(**changes: Any) -> Manifest:
-    """The manifest, parsed."""
     return parse(data(**changes), file="lights.toml")
 
 
 def trace(failing: str = "a == b, with a = 0, b = 1") -> Counterexample:
-    """Two lamps lit in two steps."""
     return Counterexample(
         initial={"lit": (False, False), "any_lit": False, "turns": 0},
         steps=(
@@ -107,7 +105,6 @@ class Fake:
     calls: list[str] = field(default_factory=list)
 
     def run(self, entry: AnyEntry, context: Context) -> list[Verdict]:
-        """Remember the call, then answer."""
         self.calls.append(entry.name)
         context.progress(1, total=2, unit="states")
         if self.answer is not None:
@@ -116,7 +113,6 @@ class Fake:
 
 
 def expected_verdicts(by: Fake, entry: AnyEntry, context: Context) -> list[Verdict]:
-    """What the manifest wants to see."""
     if isinstance(entry, MutantEntry):
         subject = context.subject(entry, by.name, entry.killer or "equivalent", Aspect.MUTANT)
         counts = {"distinct": 4}

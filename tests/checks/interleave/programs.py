@@ -7,8 +7,6 @@ from tidemark.models.simulation import Cell, FaultBudget, Order, Process, Progra
 
 
 class NoLostUpdate(SharedMemory):
-    """Demands that no update is lost."""
-
     def check_final(self) -> str | None:
         if self.cells[0].value != self.size:
             return f"no-lost-update: {self.size} increments made {self.cells[0].value}"
@@ -16,7 +14,6 @@ class NoLostUpdate(SharedMemory):
 
 
 def shared(kind: str, size: int) -> ProgramRef:
-    """A program of the peers."""
     return ProgramRef.of("tidemark.checks.crosscheck.peers.shared_memory:shared", kind=kind, size=size)
 
 

@@ -231,15 +231,12 @@ class Faulty(Logged):
 
 
 def faulty(seed: int) -> ProgramRef:
-    """Faults of every kind."""
     return ProgramRef.of(f"{__name__}:Faulty", seed=seed)
 
 
 def anything(seed: int) -> ProgramRef:
-    """Faults, draws, timers and calls."""
     return ProgramRef.of(f"{__name__}:Anything", seed=seed)
 
 
 def memory(seed: int) -> ProgramRef:
-    """Cells only."""
     return ProgramRef.of(f"{__name__}:Memory", seed=seed)

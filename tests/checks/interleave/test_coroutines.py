@@ -28,12 +28,10 @@ from tidemark.models.simulation import ProgramError
 
 
 async def waits() -> None:
-    """Something that takes any time."""
     await asyncio.sleep(0.1)
 
 
 async def lost_update(*, locked: bool = False) -> int:
-    """Two tasks read, wait and write."""
     account, lock = {"balance": 0}, asyncio.Lock()
 
     async def deposit() -> None:
@@ -161,7 +159,6 @@ def test_a_pass_of_the_loop_is_one_step():
 
 
 async def everything() -> tuple[object, ...]:
-    """Each primitive of asyncio at least once."""
     seen: list[object] = []
     items: asyncio.Queue[int] = asyncio.Queue(maxsize=1)
     event, condition, gate = asyncio.Event(), asyncio.Condition(), asyncio.Semaphore(1)

@@ -210,8 +210,6 @@ def test_merged_states_are_known_to_the_next_round():
 
 
 class Known(NamedTuple):
-    """Stands in for a broadcast."""
-
     value: frozenset[bytes]
 
     def destroy(self) -> None:

@@ -22,7 +22,6 @@ OPEN = Case(server="1", scenario="s", may=(LATE,), why="a race")
 
 @pytest.fixture
 def run(tmp_path: Path) -> Path:
-    """A small sound run."""
     folder = tmp_path / "run"
     parts.sound(folder)
     (folder / "scenario.json").write_text(json.dumps({"facts": {"late_messages": 0}}))

@@ -27,7 +27,6 @@ HERE = Place(why_not="this test wants none")
 
 @pytest.fixture
 def package(tmp_path: Path) -> Package:
-    """A package whose program and Python do nothing."""
     place = tmp_path / "milvus"
     for name in (
         "9.9.9/bin/milvus",

@@ -37,7 +37,6 @@ def test_a_new_manifest_gets_its_locks(tmp_path, capsys):
     assert f"{name}: 5 claims, steps and variants are pinned now" in said
     assert f"{name}: instance tiny: not pinned: doors.all_shut is refuted" in said
     assert not verdicts_file(path).exists()
-
     path.write_text(text := MANIFEST.replace("NAME", name))
     assert pinned(path) == ExitCode.AS_EXPECTED
     counts = ", ".join(f"{count} = {number}" for count, number in COUNTS.items())
@@ -46,7 +45,6 @@ def test_a_new_manifest_gets_its_locks(tmp_path, capsys):
     assert load(path).instance[0].counts == COUNTS
     build = ["--build", str(tmp_path / "build"), "--jobs", "1"]
     assert command(["verify", "--manifest", str(path), *build]) == ExitCode.AS_EXPECTED
-
     lock = verdicts_file(path).read_text()
     assert pinned(path) == ExitCode.AS_EXPECTED
     assert verdicts_file(path).read_text() == lock, "there is nothing left to write"
@@ -69,7 +67,6 @@ def test_a_locked_count_changes_only_if_that_is_asked_for(tmp_path, capsys):
     assert read_verdicts(file)[PLACE].counts == {"distinct": 2, "counterexample_steps": 1}
     assert pinned(path, "--counts") == ExitCode.AS_EXPECTED
     assert f"{name}: instance tiny: counts as before" in capsys.readouterr().out
-
     lock(path, edges=2)
     odd = file.read_text()
     assert pinned(path, "--counts") == ExitCode.VACUOUS_OR_UNPINNED

@@ -27,7 +27,6 @@ def manifest(protocol: str, *refuted: str) -> Manifest:
 
 
 def wrong(given: Manifest) -> dict[str, Verdict]:
-    """The verdicts that are not as expected, by claim."""
     entry = given.frames[0]
     found = judgements(Task(given, entry, "frames"), JUDGE, JUDGE.run(entry, Context(manifest=given)))
     assert len(found) == 3  # the two claims, and which were answered
@@ -68,7 +67,6 @@ def test_every_protocol_judges_its_marks_and_sees_them_refuted() -> None:
 
 
 def judged(claim: str) -> Judgement:
-    """A verdict that holds."""
     subject = Subject(protocol="ship", property_id=claim, judge="explore", instance="i")
     return judge(holds(subject, counts={"distinct": 1}, bounds="b"), expected=Outcome.HOLDS)
 

@@ -40,13 +40,11 @@ def manifest(pinned: list[Pin], **entry: Any) -> Manifest:
 
 
 def verdicts(given: Manifest, place: int = 0) -> list[Judgement]:
-    """What the gate makes of the verdicts on an entry."""
     entry = given.pins[place]
     return judgements(Task(given, entry, "pins"), JUDGE, JUDGE.run(entry, Context(manifest=given)))
 
 
 def wrong(found: list[Judgement]) -> dict[str, Verdict]:
-    """The verdicts that are not as expected, by claim."""
     return {one.verdict.subject.property_id: one.verdict for one in found if not one.ok}
 
 
@@ -133,7 +131,6 @@ def test_pin_writes_what_differs_and_shows_it(tmp_path: Path, capsys: pytest.Cap
     assert file.read_text(encoding="utf-8").endswith(" reachable lights.second_turn\n")
     assert path.read_text(encoding="utf-8") == TOML
     assert wrong(verdicts(load(path))) == {}
-
     good = file.read_text(encoding="utf-8")
     lines = good.splitlines(keepends=True)
     grows = next(line for line in lines if line.endswith(" lights.count_grows\n"))

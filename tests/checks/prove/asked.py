@@ -21,13 +21,11 @@ from tidemark.models.symbolic.subject import ProofSubject
 
 
 def fast_proofs() -> Iterator[ProofEntry]:
-    """The fast proofs of all manifests, those that must fail too."""
     for manifest in manifests().values():
         yield from (entry for entry in manifest.proof if entry.tier is Tier.FAST)
 
 
 def digest(parts: Sequence[str]) -> str:
-    """Of texts in their order."""
     found = hashlib.sha256()
     for part in parts:
         found.update(f"{len(part)}:{part}".encode())
@@ -69,7 +67,6 @@ def wanted(entry: ProofEntry, prover: Prover) -> list[Obligation]:
 
 
 def main(encode: Sequence[str], answer: Sequence[str]) -> None:
-    """Print the lines."""
     for entry in fast_proofs():
         print(entry.name, "specification", digest([repr(subject_of(entry).spec)]), flush=True)
         if entry.name in encode:

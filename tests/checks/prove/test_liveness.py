@@ -170,8 +170,6 @@ Keep = Callable[[str], bool]
 
 @dataclass(frozen=True)
 class Drawn:
-    """The constants of a walk."""
-
     can: list[list[bool]]
     to: list[list[int]]
     begins: list[bool]
@@ -327,7 +325,6 @@ def test_a_rank_names_numbers_of_the_state():
 
         @rank("it_lights", finitely=("lit",))
         def work_to_do(s):
-            """Nothing."""
             return s.faults
 
     with pytest.raises(SpecError, match="'lit', which is no number of the state"):

@@ -25,7 +25,6 @@ ODD = "tests.protocols_proof.traps"
 
 
 def judged(protocol: str, **options):
-    """Verdicts of the judge by property id."""
     properties: dict[Any, Any] = {}
     for prop in resolve(protocol).trace().properties:
         properties.setdefault(prop.kind, []).append(prop.id)

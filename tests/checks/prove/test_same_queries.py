@@ -40,7 +40,6 @@ PROTOCOLS = (
 
 
 def said(seed: str, *arguments: str) -> list[str]:
-    """What Python prints under a hash seed."""
     env = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": str(ROOT)}
     done = finished([sys.executable, *arguments], cwd=ROOT, env=env, seconds=600)
     assert done.returncode == 0, done.stderr

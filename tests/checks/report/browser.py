@@ -29,7 +29,6 @@ _QUIET = (
 
 
 def find_browser() -> str | None:
-    """The program, if there is one."""
     return next((found for name in NAMES if (found := shutil.which(name))), None)
 
 
@@ -75,7 +74,6 @@ def ask(page: Path, look: Look, script: str) -> Any:
 
 
 def screenshot(page: Path, look: Look) -> Picture:
-    """What is seen in the window."""
     file = page.with_name("screen.png")
     _call(page, look, f"--screenshot={file}")
     return Picture(file.read_bytes())

@@ -39,7 +39,6 @@ DOCUMENT = Path(__file__).parents[3] / "FINDINGS.md"
 
 @pytest.fixture(scope="module", name="known")
 def known_manifests() -> list[Manifest]:
-    """The manifests of the repository."""
     return loaded()
 
 

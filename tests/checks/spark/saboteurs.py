@@ -75,7 +75,6 @@ def runs_of(context: SparkContext) -> int:
 
 
 def stages_of(context: SparkContext) -> list[Any]:
-    """What Spark keeps of all stages."""
     store = context._jsc.sc().statusStore()
     jobs = store.jobsList(None)
     numbers = [jobs.apply(n).stageIds() for n in range(jobs.size())]

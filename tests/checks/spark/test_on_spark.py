@@ -117,7 +117,6 @@ THREE_MANAGERS = Instance("tests.protocols.small:TwoPhase", {"Manager": 3}, name
 
 
 def manifest(folder):
-    """One proof of a small protocol, all of whose claims are proved."""
     pinned: dict[str, list[str]] = {}
     for prop in resolve(LOCK).trace().properties:
         pinned.setdefault(prop.kind, []).append(prop.id)

@@ -85,8 +85,6 @@ def project(tmp_path: Path) -> Path:
 
 
 class Watched:
-    """The command while it runs, and what it has said."""
-
     def __init__(self, folder: Path) -> None:
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-m", "tidemark.checks", "watch", "--manifest", "door.toml"],
@@ -126,7 +124,6 @@ class Watched:
 
 @pytest.fixture
 def watched(project: Path) -> Iterator[Watched]:
-    """The command on the project."""
     running = Watched(project)
     try:
         running.says("watching")

@@ -48,7 +48,6 @@ class SlowFiles(SystemFiles):
 
 @asynccontextmanager
 async def running(tmp_path, **options):
-    """A broker of one channel."""
     supervisor = Supervisor()
     broker = Broker(tmp_path, [CHANNEL], **options)
     await broker.start(supervisor.spawn)
@@ -85,7 +84,6 @@ async def test_a_reader_waits_until_there_is_something(tmp_path):
 
 async def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_path):
     files = SlowFiles()
-
     async with running(tmp_path, files=files) as broker:
         log = broker.log(CHANNEL)
         await log.append(1, Tick(1))
@@ -109,7 +107,6 @@ async def test_a_fence_waits_for_what_is_being_written_and_refuses_the_rest(tmp_
 
 async def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
     files = SlowFiles()
-
     async with running(tmp_path, files=files) as broker:
         streams = ProxyStreams(broker, 7)
         messages = [Message(CHANNEL, ts, encode_text(insert(ts, ts))) for ts in (11, 12)]
@@ -131,7 +128,6 @@ async def test_an_append_that_timed_out_is_settled_either_way(tmp_path):
 async def test_a_new_coordinator_ends_the_turn_of_the_one_before(tmp_path):
     """A tick of the earlier one that is on its way counts."""
     files = SlowFiles()
-
     async with running(tmp_path, files=files) as broker:
         old = CoordinatorStreams(broker)
         assert await old.last_tick(CHANNEL) == 0

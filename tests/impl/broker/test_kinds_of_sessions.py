@@ -26,8 +26,6 @@ Sessions = SqliteSessions | EtcdSessions
 
 
 class Logs:
-    """Whom they refuse."""
-
     def __init__(self) -> None:
         self.sources: list[int] = []
 
@@ -175,7 +173,6 @@ async def test_a_watch_that_has_fallen_behind_is_refused(shop: Shop) -> None:
     """Also if only the very next change is forgotten, the end of a session: a watch of etcd that begins with
     that revision is told nothing of it.
     """
-
     sessions = shop.store()
     await sessions.start()
     source = await sessions.register("a", lease=LONG)

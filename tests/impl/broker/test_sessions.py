@@ -58,7 +58,6 @@ class File:
         )  # fmt: skip
 
     async def look(self):
-        """Let ``run`` look at the leases."""
         if not self.clock.waiting:
             self.running = asyncio.create_task(self.store.run())
         await self.clock.advance(0.25)

@@ -94,7 +94,6 @@ class World:
         return await self.store.load()
 
     async def agree(self):
-        """The coordinator remembers what is stored."""
         known = MetaSnapshot(
             tuple(self.coordinator.channels.values()), tuple(self.coordinator.segments.values())
         )

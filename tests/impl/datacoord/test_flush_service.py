@@ -66,7 +66,6 @@ def service(edges):
 @pytest.mark.parametrize("case", CASES)
 async def test_a_flush_is_recorded_and_told_to_each_incarnation_until_it_is_confirmed(case):
     segments, *answers, calls = CASES[case]
-
     edges = Edges(*answers)
     await service(edges).flush("a", 9, segments)
     given = {

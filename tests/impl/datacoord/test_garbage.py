@@ -40,23 +40,19 @@ class Room:
         )
 
     async def take(self):
-        """The channel's next owner."""
         return (await self.coordinator.recover_channel(CHANNEL, "node")).owner
 
     async def write(self, owner: Owner, position: int) -> str:
-        """Write a file of one row."""
         path = f"{CHANNEL}/segment-{position}/term-{owner.term:06d}-position-{position:020d}"
         await self.store.put(path, [Row(position, position, 0)])
         return path
 
     async def save(self, owner: Owner, position: int, path: str) -> SaveOutcome:
-        """Have it recorded."""
         binlog = BinlogRecord(path, (position,))
         request = SaveBinlogPaths(CHANNEL, owner, position, EndPosition(position), binlog)
         return await self.coordinator.save_binlog_paths(request)
 
     async def sync(self, owner: Owner, position: int) -> str:
-        """Both."""
         path = await self.write(owner, position)
         assert await self.save(owner, position, path) is SaveOutcome.RECORDED
         return path
@@ -69,7 +65,6 @@ async def _beside_a_sync(room: Room) -> None:
     under_way = await room.write(first, 2)
     await room.collector.collect()
     assert room.store.paths() == tuple(sorted([kept, under_way]))
-
     second = await room.take()
     assert await room.save(first, 2, under_way) is SaveOutcome.NOT_OWNER
     mine = await room.write(second, 3)
@@ -88,12 +83,10 @@ async def _dropped_and_created_again(room: Room) -> None:
     await room.collector.collect()
     assert room.store.paths() == (path,)
     assert not room.coordinator.channel(CHANNEL).collected
-
     room.readers.give_back("query node")
     await room.collector.collect()
     assert room.store.paths() == ()
     assert room.coordinator.channel(CHANNEL).collected
-
     late = await room.write(owner, 2)
     await room.coordinator.create_channel(CHANNEL, LOG_BEGINNING)
     new = await room.sync(await room.take(), 3)

@@ -164,7 +164,6 @@ class Slow(MemoryObjectStore):
 @pytest.mark.parametrize("case", ONCE)
 async def test_each_file_is_written_once_whoever_else_wants_it(case):
     compaction, does, written, named = ONCE[case]
-
     meta, store = MemoryMetaStore(), Slow(fails=case == "a file is not written")
     await meta.save_channels([ChannelRecord("c", checkpoint=7)])
     for number, path, rows in ((1, "c/rows", OLD), (-2, "c/level", DELETES)):

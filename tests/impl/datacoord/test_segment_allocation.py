@@ -74,7 +74,6 @@ async def test_segments_end_before_the_flush_has_its_timestamp():
                 raise RpcError("the flush fails")
 
     service: Any = Service()
-
     assert segments.allocate(CHANNEL, 1) == 1
     flush = CollectionFlush(oracle=Oracle(), allocator=segments, service=service)
     assert await flush.flush([CHANNEL]) == 50

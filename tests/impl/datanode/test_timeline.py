@@ -140,7 +140,6 @@ class World(Scene):
 
 
 def left(node: DataNode) -> str:
-    """What the node holds."""
     found, running = [], set()
     for name, buffer in node.buffers.buffers.items():
         phases = [f"{one.segment_id} {one.phase.value}" for one in buffer.metacache.segments.values()]
@@ -275,5 +274,4 @@ a save that is refused is sent again after a pause: c=1:10:1@1+2@1+3@1 save=refu
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
 async def test_a_node_does_what_it_must_when_it_must(case):
     what, _, wanted = " ".join(case.split()).partition(" => ")
-
     assert await played(what) == wanted

@@ -105,7 +105,6 @@ class World:
 
 @asynccontextmanager
 async def at_work(**options):
-    """A world whose queues are at work."""
     world = World(**options)
     world.proxy.queues.start()
     try:

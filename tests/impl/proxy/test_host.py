@@ -79,7 +79,6 @@ class World:
 
 @asynccontextmanager
 async def at_work(*renewals, **options):
-    """A host that is at work."""
     world = World(*renewals, **options)
     await settle()
     try:

@@ -26,7 +26,6 @@ class Source:
         self._given = 0
 
     async def allocate(self, count: int = 1, *, deadline: float = 0.0) -> Batch:
-        """Answer with the next ids."""
         del deadline
         self.asked.append(count)
         self.was_asked.set()

@@ -12,10 +12,7 @@ from tidemark.impl.values.collection_version import CollectionVersion
 
 
 class Silent:
-    """A coordinator that never answers."""
-
     async def describe(self, name: str) -> CollectionVersion:
-        """See MetaSource."""
         raise AssertionError(f"{await asyncio.Event().wait()} about {name}")
 
 
@@ -37,7 +34,6 @@ class Told:
         self.asked: list[str] = []
 
     async def describe(self, name: str) -> CollectionVersion:
-        """See MetaSource."""
         self.asked.append(name)
         if len(self.asked) > len(self.known):
             raise AssertionError(f"asked again and again: {self.asked}")

@@ -33,8 +33,6 @@ CONFIG = ProxyConfig(
 
 
 class World:
-    """A proxy, and its edges."""
-
     def __init__(self, *, ids=None):
         self.oracle, self.streams, self.clock = Oracle(), Streams(), HandClock()
         self.root_coord = RootCoordStub()
@@ -55,7 +53,6 @@ class World:
 
 @asynccontextmanager
 async def at_work(**options):
-    """A world whose proxy has begun."""
     world = World(**options)
     try:
         yield world
@@ -75,7 +72,6 @@ async def errors_of(*callers):
 
 
 async def held(world):
-    """A write that waits in its log."""
     await world.serves()
     world.streams.gates["a"] = asyncio.Event()
     begun = world.write()
@@ -223,7 +219,6 @@ async def test_a_stop_ends_all_work_and_tells_the_callers(world):
     await settle()
     await world.proxy.stop()
     assert await errors_of(early) == [ProxyClosedError]
-
     world = World()
     begun = await held(world)
     await world.proxy.stop()

@@ -30,7 +30,6 @@ class Writer:
         await self.may_return.wait()
 
     def close(self) -> None:
-        """Nothing is written any more."""
         self.closed = True
 
 
@@ -55,13 +54,10 @@ class Coordinator:
 
 
 class Numbers:
-    """1, 2, 3, ..."""
-
     def __init__(self) -> None:
         self._numbers = itertools.count(1)
 
     async def next_id(self) -> int:
-        """The next one."""
         return next(self._numbers)
 
 
@@ -84,9 +80,7 @@ class Proxy:
         )
 
     def ask(self) -> asyncio.Task[Rows]:
-        """A client's query."""
         return asyncio.create_task(self.reader.query(THINGS, ("a", "b")))
 
     def bring(self, number: int, **shards: tuple[int, ...]) -> None:
-        """A result comes."""
         self.collector.take(QueryResult(number, shards))

@@ -30,7 +30,6 @@ FIRST, LATER = {"a": 8, "b": 7}, {"a": 12, "b": 11}
 
 
 async def pause():
-    """Take any time."""
     await asyncio.sleep(0.001)
 
 

@@ -99,7 +99,6 @@ async def test_the_lag_is_looked_at_once_when_the_read_comes():
 
 async def test_a_node_takes_up_a_channel_from_binlogs_and_goes_on_with_the_stream(tmp_path):
     """Parquet files as the data node writes them: a flushed segment, a growing one, deletes of level zero."""
-
     store = ParquetStore(tmp_path)
     records = (
         await stored(store, 1, (1, 10), (2, 11), position=4),
@@ -134,7 +133,6 @@ class SlowStore(MemoryObjectStore):
 
 async def test_a_flushed_segment_is_loaded_in_the_recovery_while_the_stream_goes_on():
     """A read that fails is tried again. The service time waits, and the buffer keeps what the load needs."""
-
     log, store = ListLog(insert(1, 10), insert(2, 11), tick(2)), SlowStore(failures=2)
     record = await stored(store, 1, (1, 10), (2, 11), position=2)
     node = QueryNode(node_id="q", ports=QueryNodePorts(log=log, store=store, preemption=Script()))
@@ -306,7 +304,6 @@ async def test_a_growing_segment_that_is_flushed_and_loaded_in_the_take_up_does_
 
 async def test_a_load_takes_all_deletes_in_batches_in_the_order_of_time():
     """More deletes of one timestamp than a batch has; those of level zero come in any order."""
-
     store = MemoryObjectStore()
     record = await stored(store, 1, *[(ts, key) for key in range(5) for ts in (1, 4)], position=4)
     zero = [await stored(store, -1 - n, (ts, 4), position=ts) for n, ts in enumerate((5, 3))]
@@ -375,7 +372,6 @@ async def test_a_segment_has_the_deletes_of_its_files_and_rows_are_older_than_th
 
 async def test_what_comes_at_a_point_of_preemption_is_not_lost():
     """A delete during a replay, before the segment is served; a release before the rows are collected."""
-
     store, script, served = MemoryObjectStore(), Script(), []
     record = await stored(store, 1, (1, 10), position=1)
     zero = await stored(store, -1, (2, 12), position=2)

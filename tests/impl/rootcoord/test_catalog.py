@@ -109,7 +109,6 @@ def world():
 
 async def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs(world):
     """Earlier it would write before the creation, or say that there is no collection after it."""
-
     catalog = await world.catalog()
     world.holds.clear()
     creating = asyncio.create_task(catalog.create("c", shards=2))
@@ -128,7 +127,6 @@ async def test_a_proxy_hears_of_a_collection_when_its_creation_is_in_the_logs(wo
 @pytest.mark.parametrize("call", ["create", "alter", "drop"])
 async def test_a_change_that_an_edge_refuses_is_carried_to_its_end(world, call, edge):
     """Its caller hears of success: nothing is stored and served of which he was told that it has failed."""
-
     catalog = await world.catalog()
     if call != "create":
         await catalog.create("c", shards=2)

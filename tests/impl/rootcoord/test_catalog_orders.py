@@ -10,7 +10,6 @@ from tidemark.impl.values.collection_version import CollectionVersion
 
 
 async def outcomes(world, catalog, calls):
-    """Of each call its record, or its error."""
     found = await asyncio.gather(*calls, return_exceptions=True)
     assert all(isinstance(one, CollectionVersion | CollectionError) for one in found)
     return [str(one) for one in found], world.stored, world.logged, catalog.meta.acknowledged

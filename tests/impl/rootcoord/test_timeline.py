@@ -180,5 +180,4 @@ an old minimum: live=1 dummy=ok,drop reports=1:1:60:60,4:1:70:70 stop=6.8
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
 async def test_a_coordinator_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
-
     assert (await played(what)).replace(BEGUN, "begun;") == " ".join(wanted.split())

@@ -46,7 +46,6 @@ class Machine:
     # What ``SystemFiles`` asks of ``os``.
 
     def open(self, path: Path, flags: int, /) -> int:
-        """See SystemCalls."""
         assert flags == 0
         self.strikes("open", path)
         self.system.inode_of(str(path))
@@ -55,7 +54,6 @@ class Machine:
         return descriptor
 
     def fsync(self, descriptor: int, /) -> None:
-        """See SystemCalls."""
         path = self.open_files.get(descriptor)
         if path is None:
             raise OSError(errno.EBADF, "Bad file descriptor")
@@ -63,43 +61,36 @@ class Machine:
         self.system.force(path)
 
     def close(self, descriptor: int, /) -> None:
-        """See SystemCalls."""
         if self.open_files.pop(descriptor, None) is None:
             raise OSError(errno.EBADF, "Bad file descriptor")
 
     def truncate(self, path: Path, size: int, /) -> None:
-        """See SystemCalls."""
         self.strikes("truncate", path)
         self.system.inode_of(str(path))
         self.system.change(str(path), size, b"")
 
 
 class DiskPath(PosixPath):
-    """A path in the file system of ``machine``."""
-
     __slots__ = ()
     machine: ClassVar[Machine]
 
     def exists(self, **options: Any) -> bool:
-        """See Path."""
         del options
         self.machine.strikes("stat", self)
         return str(self) in self.machine.system.names()
 
     def open(self, mode: str = "r", *options: Any, **named: Any) -> Any:
-        """See Path. What is written takes effect when the file is closed: a step has no inside."""
+        """What is written takes effect when the file is closed: a step has no inside."""
         del options, named
         self.machine.strikes("open", self)
         return _Opened(self.machine, self, mode)
 
     def replace(self, target: Any) -> Any:
-        """See Path."""
         self.machine.strikes("rename", self)
         self.machine.system.rename(str(self), str(target))
         return target
 
     def mkdir(self, mode: int = 0o777, parents: bool = False, exist_ok: bool = False) -> None:  # as Path
-        """See Path."""
         del mode
         self.machine.strikes("mkdir", self)
         if parents and str(self.parent) not in self.machine.system.names():
@@ -109,7 +100,6 @@ class DiskPath(PosixPath):
         self.machine.system.make_directory(str(self))
 
     def unlink(self, missing_ok: bool = False) -> None:  # as Path
-        """See Path."""
         self.machine.strikes("unlink", self)
         if not missing_ok or str(self) in self.machine.system.names():
             self.machine.system.unlink(str(self))
@@ -143,16 +133,13 @@ class _Opened:
         """Close it."""
 
     def seek(self, offset: int) -> int:
-        """Go to an offset."""
         self._at = offset
         return offset
 
     def read(self) -> bytes:
-        """Return the rest."""
         return self._content[self._at :]
 
     def write(self, data: bytes) -> int:
-        """Add data at the end."""
         torn = self._machine.strikes("write", Path(self._path)) == TEAR
         part = data[: len(data) // 2] if torn else data
         self._machine.system.change(self._path, None, part)

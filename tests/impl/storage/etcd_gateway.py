@@ -106,7 +106,6 @@ class _Connection(http.client.HTTPConnection):
         self._seconds = timeout
 
     def connect(self) -> None:
-        """Open the socket."""
         if (self.host, self.port) != (HOST, PORT):
             raise ConnectionRefusedError(f"nothing listens at {self.host}:{self.port}")
         if self._gateway.faults.strikes(FAIL) == FAIL:
@@ -125,11 +124,9 @@ class Socket:
         self._sent = b""
 
     def sendall(self, data: bytes) -> None:
-        """Take a part of a request."""
         self._sent += bytes(data)
 
     def makefile(self, mode: str, *options: Any, **named: Any) -> _Reader:
-        """Return what is answered to what was sent."""
         del mode, options, named
         sent, self._sent = self._sent, b""
         head, _, body = sent.partition(b"\r\n\r\n")
@@ -168,14 +165,11 @@ class Socket:
         """Options make no difference."""
 
     def close(self) -> None:
-        """Close it."""
         if self in self._gateway.open:
             self._gateway.open.remove(self)
 
 
 class _Reader(io.BytesIO):
-    """An answer with its length."""
-
     def __init__(self, gateway: Gateway, status: int, text: bytes, *, length: bool = True) -> None:
         head = f"HTTP/1.1 {status} Word\r\nContent-Type: application/json\r\n"
         told = f"Content-Length: {len(text)}\r\n" if length else ""
@@ -183,7 +177,6 @@ class _Reader(io.BytesIO):
         self._gateway = gateway
 
     def close(self) -> None:
-        """Close it."""
         if self in self._gateway.open:
             self._gateway.open.remove(self)
         super().close()
@@ -198,7 +191,6 @@ class _Watch(_Reader):
         self._request, self._seconds = request, seconds
 
     def readline(self, size: int | None = -1, /) -> bytes:
-        """Return a line."""
         found = super().readline(size)
         if found:
             return found

@@ -22,8 +22,6 @@ _WORLD: Any = SimpleNamespace(interner=SimpleNamespace(bit=len), touch=lambda **
 
 
 class Steady:
-    """A steady clock that is moved by hand."""
-
     now = 1000.0
 
     def monotonic(self) -> float:
@@ -45,7 +43,6 @@ class AtOnce(asyncio.SelectorEventLoop):
 
 
 def play(work: Coroutine[Any, Any, Any]) -> None:
-    """Run a part of a test in a loop without threads."""
     run(work, loop=AtOnce)
 
 
@@ -61,7 +58,6 @@ def each(*kinds: str) -> Iterator[Faults]:
 
 
 def says(failure: Exception, *words: str) -> None:
-    """The error has these words."""
     assert [word for word in words if word not in str(failure)] == []
 
 

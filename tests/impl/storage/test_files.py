@@ -152,8 +152,6 @@ def _allowing(faults: Faults, words: str) -> Iterator[None]:
 
 
 class _Calls:
-    """Those of the system, written down."""
-
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []
 

@@ -106,7 +106,6 @@ async def test_a_lease_runs_out_unless_it_is_renewed(shop):
 @pytest.mark.parametrize("shop", KINDS, indirect=True)
 async def test_a_standby_takes_over_from_a_leader_that_hangs(shop):
     """Real time, real leases: the leader is suspended with its key, and wakes up too late."""
-
     config = OracleConfig(
         lease=SHORT, lease_margin=0.3, renew_pause=0.2, campaign_pause=0.1, update_pause=0.01
     )

@@ -28,7 +28,6 @@ CONFIG = StreamingConfig(tick_seconds=0.005, idle_rounds=4, persist_seconds=0.02
 
 
 def store_file(directory: Path) -> Path:
-    """The file of messages and checkpoints."""
     return directory / "stored.sqlite"
 
 
@@ -45,7 +44,6 @@ class WallOracle:
         self._last: Timestamp = ZERO
 
     async def alloc(self, count: int) -> Timestamp:
-        """The last of so many timestamps."""
         now = compose(milliseconds(self._wall.now()), 0)
         self._last = max(self._last, now) + count
         return self._last
@@ -91,7 +89,6 @@ async def run(directory: Path, life: int, *, drain: bool) -> None:
 
 
 def main() -> None:
-    """Command line of the process; a test starts it."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--dir", type=Path, required=True)
     parser.add_argument("--life", type=int, required=True)

@@ -54,7 +54,6 @@ class Edges(SimpleNamespace):
         return self.add(message, term, since)
 
     def add(self, message, term=1, since=0):
-        """A message comes into the log."""
         self.records.append(Record(len(self.records) + 1, term, since, message))
         self._arrived.set()
         return len(self.records)

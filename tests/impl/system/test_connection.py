@@ -32,7 +32,6 @@ class Wire:
         self.closed = True
 
     async def call(self, method, **arguments):
-        """Begin a call."""
         task = asyncio.create_task(self.connection.call(method, **arguments))
         await settle()
         return task

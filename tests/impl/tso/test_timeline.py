@@ -188,6 +188,5 @@ an order during the campaign: campaign=1.5:ok stop=1 asks=0.5:1,2:1
 @pytest.mark.parametrize("case", re.split(r"\n(?=\S)", CASES.strip()))
 async def test_a_server_does_what_it_must_when_it_must(case):
     what, _, wanted = case.partition("\n")
-
     seen = await played(what)
     assert seen.replace(BEGUN, "begun;").replace(LATE, "late") == " ".join(wanted.split())

@@ -118,7 +118,6 @@ def _workers(number: int) -> Engine:
 
 
 def engines(spark: Runner | None = None) -> dict[str, Engine]:
-    """By name."""
     return {
         "native": _workers(1),
         "three": _workers(3),

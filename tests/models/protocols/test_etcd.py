@@ -47,7 +47,6 @@ def calls(seed: int, count: int) -> list[tuple[str, dict[str, Any]]]:
 
 
 def named(value: Any, leases: list[str]) -> Any:
-    """A request with the numbers of its leases."""
     if isinstance(value, dict):
         return {key: named(inner, leases) for key, inner in value.items()}
     if isinstance(value, list):

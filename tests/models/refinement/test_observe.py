@@ -116,14 +116,12 @@ def test_to_observe_changes_nothing():
 
 
 def planted(program, observe):
-    """The same program with another way to look."""
     kind = type(program)
     program.__class__ = type(kind.__name__, (kind,), {"observe": observe(kind)})
     return program
 
 
 def fresh(name):
-    """The program of an entry, once more."""
     entry = entry_of(name)
     return load_callable(entry.program, what="program")(**entry.constants)
 

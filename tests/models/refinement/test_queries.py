@@ -22,7 +22,6 @@ FAR = (False, 3)
 
 
 def ask(checker: StepChecker, *, wrong: bool = False, applied: bool = True) -> None:
-    """Ask what an exploration asks."""
     assert checker.start(CLOSED) is None
     assert checker.check(CLOSED, OPEN) == Matched(Step("pull"))
     assert checker.check(OPEN, AGAIN) == Matched(Step("push"))
@@ -84,7 +83,6 @@ def test_nor_does_one_of_the_words_about_a_wrong_step(monkeypatch: pytest.Monkey
     asked = asked_of(wrong=True)
     changed(monkeypatch, push=twice)
     assert alike(asked)
-
     changed(monkeypatch, pull=by_two)
     assert not alike(asked)
 

@@ -152,8 +152,6 @@ def test_a_transaction_is_one_step():
 
 
 class MoveAlone(Move):
-    """One process moves a unit."""
-
     names = "p"
 
     def final(self) -> object:

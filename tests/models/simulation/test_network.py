@@ -56,8 +56,6 @@ def test_finer_steps_find_the_same_outcomes_here(order):
 
 
 class Served(Program):
-    """A server that takes what a client sends."""
-
     take: Any
     client: Any
 

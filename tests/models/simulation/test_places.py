@@ -21,7 +21,6 @@ HERE = "tests.models.simulation.test_places:"
 
 
 def managed(generator: Iterator[None]) -> AbstractContextManager[None]:
-    """The generator as a context manager."""
     return contextmanager(lambda: generator)()
 
 

@@ -30,7 +30,6 @@ State = tuple[Any, ...]
 
 
 def size(starts: list[State], steps: Callable[[State], Iterator[State]]) -> tuple[int, int]:
-    """How many states and pairs of neighbours there are."""
     seen, todo, pairs = set(starts), deque(starts), 0
     while todo:
         following = set(steps(todo.popleft()))

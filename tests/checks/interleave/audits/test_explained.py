@@ -203,8 +203,6 @@ class Once(Restless):
 
 
 class AsksMore(Once):
-    """The same with another argument, which no label shows."""
-
     asked = 2
 
 
@@ -219,8 +217,6 @@ class Late(Once):
 
 
 class LateMore(Late):
-    """The same with another argument."""
-
     asked = 2
 
 
@@ -249,8 +245,6 @@ class Writes(Once):
 
 
 class WritesMore(Writes):
-    """The same with another value."""
-
     asked = 2
 
 

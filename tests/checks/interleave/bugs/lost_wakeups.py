@@ -10,12 +10,10 @@ from typing import Any
 
 
 def future() -> "asyncio.Future[Any]":
-    """A new future of the running loop."""
     return asyncio.get_running_loop().create_future()
 
 
 def wake_one(waiters: "deque[asyncio.Future[Any]]") -> None:
-    """Wake the first waiter that still waits."""
     for waiter in waiters:
         if not waiter.done():
             waiter.set_result(None)
@@ -160,7 +158,6 @@ async def queue(*, fixed: bool) -> None:
 
 
 async def wait_for(work: Awaitable[None], *, hides: bool) -> None:
-    """Wait for a task, with the time-out left out."""
     inner = asyncio.ensure_future(work)
     try:
         await asyncio.wait([inner])

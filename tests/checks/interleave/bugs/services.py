@@ -12,7 +12,6 @@ from typing import Any
 
 @contextlib.asynccontextmanager
 async def in_background(*loops: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Run loops until the block ends."""
     tasks = [asyncio.create_task(loop) for loop in loops]
     try:
         yield

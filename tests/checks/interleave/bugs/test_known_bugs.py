@@ -26,7 +26,6 @@ class Bug(NamedTuple):
 
     @property
     def words(self) -> tuple[str, str]:
-        """Where the bug is reported, and what goes wrong."""
         reference, _, what = self.program.__doc__.partition(": ")
         return reference, what.rstrip(".")
 

@@ -122,7 +122,6 @@ TARGET = Target(ROOT / "impl", "tidemark.impl")
 
 
 def one(main, **limits) -> Trial:
-    """The trial that a process with this main function gives."""
     farm = Farm(TARGET, seconds={}, limits=Limits(**limits), main=main)
     (found,) = farm.trials([("a mutant", ())])
     return found
