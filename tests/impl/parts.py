@@ -38,9 +38,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
 
 
 def run(
-    work: Coroutine[Any, Any, None],
-    *,
-    loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop,
+    work: Coroutine[Any, Any, None], *, loop: type[asyncio.AbstractEventLoop] = asyncio.SelectorEventLoop
 ) -> None:
     """Run a test's coroutine. A test that hangs for 10 s fails, and one whose loop reports an error."""
     reported: list[str] = []
@@ -106,12 +104,7 @@ class HandClock:
         await self.advance(end - self.now)
 
 
-ERRORS = {
-    "fail": StoreError,
-    "drop": RpcError,
-    "lost": NotLeaderError,
-    "broken": RuntimeError,
-}
+ERRORS = {"fail": StoreError, "drop": RpcError, "lost": NotLeaderError, "broken": RuntimeError}
 
 
 MANY = 100

@@ -63,8 +63,7 @@ def test_a_reason_stands_for_its_ids():
 
 def test_reasons_of_its_own_beside_common_ones():
     (first, _) = manifest(
-        {"vacuous": {"nobody is there": [DARK]}},
-        {"vacuous": ["nobody is there", {"the lamp stays": [LIT]}]},
+        {"vacuous": {"nobody is there": [DARK]}}, {"vacuous": ["nobody is there", {"the lamp stays": [LIT]}]}
     ).instance
     assert first.vacuous == {DARK: "nobody is there", LIT: "the lamp stays"}
 

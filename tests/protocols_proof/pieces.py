@@ -192,8 +192,7 @@ class Polls(Protocol):
         return forall(
             s.Answer,
             lambda a: implies(
-                s.decided[a],
-                exists(s.Quorum, lambda q: s.quorums.every(q, lambda n: s.said[n, a])),
+                s.decided[a], exists(s.Quorum, lambda q: s.quorums.every(q, lambda n: s.said[n, a]))
             ),
         )
 

@@ -236,9 +236,7 @@ class Voting(Protocol):
     def quorums_meet(s) -> Bool:
         """Any two quorums have a member in common."""
         return forall(
-            s.Quorum,
-            s.Quorum,
-            lambda p, q: exists(s.Acceptor, lambda a: s.member[p, a] & s.member[q, a]),
+            s.Quorum, s.Quorum, lambda p, q: exists(s.Acceptor, lambda a: s.member[p, a] & s.member[q, a])
         )
 
     def did_not_vote(s, a: Acceptor, b: Ballot) -> Bool:
@@ -256,8 +254,7 @@ class Voting(Protocol):
                     lambda q: forall(
                         s.Acceptor,
                         lambda a: implies(
-                            s.member[q, a],
-                            s.votes[a, c, v] | ((s.closed[a] > c) & s.did_not_vote(a, c)),
+                            s.member[q, a], s.votes[a, c, v] | ((s.closed[a] > c) & s.did_not_vote(a, c))
                         ),
                     ),
                 ),

@@ -276,11 +276,7 @@ def test_an_option_that_the_protocol_does_not_read_needs_a_variant_with_finer_st
 )
 def test_what_a_variant_does_without_is_proved_of_all_claims_of_it(proof: dict[str, Any], says: str) -> None:
     coarse = {"protocol": f"{_TOWERS}:Coarse"}
-    whole = {
-        "name": "in-steps-any-size",
-        "protocol": f"{_TOWERS}:InSteps",
-        "expect": {"every": "proved"},
-    }
+    whole = {"name": "in-steps-any-size", "protocol": f"{_TOWERS}:InSteps", "expect": {"every": "proved"}}
     entry = {
         "name": "coarse-rests-on",
         "claims": ["derived.in-steps-any-size"],

@@ -436,10 +436,7 @@ def test_an_unknown_name_among_hundreds_gets_the_nearest():
     assert known_names("b", ["abc", "xyz"]) == "known: abc, xyz"
 
 
-EXITS = {
-    "at the top": ("import sys\nsys.exit(3)\n", ""),
-    "in an action": ("", "import sys; sys.exit(3)"),
-}
+EXITS = {"at the top": ("import sys\nsys.exit(3)\n", ""), "in an action": ("", "import sys; sys.exit(3)")}
 
 
 @pytest.mark.parametrize("where", EXITS)

@@ -37,8 +37,7 @@ class Refaired(Instance):
         spec = super().traced()
         given = self.fairness or {}
         return replace(
-            spec,
-            actions=tuple(replace(a, fairness=given.get(a.name, a.fairness)) for a in spec.actions),
+            spec, actions=tuple(replace(a, fairness=given.get(a.name, a.fairness)) for a in spec.actions)
         )
 
 

@@ -243,11 +243,7 @@ class TestSources:
     """Where a property comes from is said with the place where its labels are explained."""
 
     TEXT = 'seed 002, tick: "why"; hazards 5, 6'
-    LINKS = (
-        "docs/sources.md#seed-002-tick",
-        "docs/sources.md#hazard-5",
-        "docs/sources.md#hazard-6",
-    )
+    LINKS = ("docs/sources.md#seed-002-tick", "docs/sources.md#hazard-5", "docs/sources.md#hazard-6")
 
     def result(self, tmp_path):
         own = source_note(self.TEXT, protocol="tidemark.spec.tso.claims:TsoClaims")

@@ -152,10 +152,7 @@ async def passes() -> tuple[str, ...]:
 
 def test_a_pass_of_the_loop_is_one_step():
     finals = {" ".join(final) for final in explore_coroutine(passes).finals}  # type: ignore[arg-type]
-    assert finals == {
-        "a0 b0 a1 b1 a2 b2 timer a3 b3",
-        "a0 b0 a1 b1 a2 b2 a3 b3 timer",
-    }
+    assert finals == {"a0 b0 a1 b1 a2 b2 timer a3 b3", "a0 b0 a1 b1 a2 b2 a3 b3 timer"}
 
 
 async def everything() -> tuple[object, ...]:

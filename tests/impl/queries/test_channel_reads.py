@@ -186,8 +186,7 @@ def test_a_further_page_asks_each_shard_for_the_moment_of_the_first(serves, furt
 
 @pytest.mark.parametrize("serves", [("a", "ab"), ("a", "b")])
 @pytest.mark.parametrize(
-    ("place", "limit", "values"),
-    [(5, 3, ["here", "new", "tie"]), (7, 9, ["tie", "here", "far", "new"])],
+    ("place", "limit", "values"), [(5, 3, ["here", "new", "tie"]), (7, 9, ["tie", "here", "far", "new"])]
 )
 def test_a_search_brings_the_nearest_rows_of_all_shards_each_key_once(serves, place, limit, values):
     async def read():

@@ -183,10 +183,7 @@ async def test_metadata_in_memory_are_records_by_name() -> None:
         if answer is None:
             assert found is None
         else:
-            assert (set(found.channels), set(found.segments)) == (
-                set(answer.channels),
-                set(answer.segments),
-            )
+            assert (set(found.channels), set(found.segments)) == (set(answer.channels), set(answer.segments))
 
 
 def _held(file: Path) -> list[str]:

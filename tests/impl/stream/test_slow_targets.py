@@ -123,10 +123,7 @@ SLOW_A = "0 slow a, 0 come b, 1 put 1, 2 put 2"
             f"{SLOW_A.replace('1 put', '0 come c, 1 put')}, {OVER} leave a",
             {"a": "main gone", "b": "main 1@1 2@5", "c": "main 1@1 2@5"},
         ),
-        (
-            f"{SLOW_A}, {OVER} take_at_once a, 6 put 3",
-            {"a": "main 1@once deputy", "b": "main 1@1 2@5 3@9"},
-        ),
+        (f"{SLOW_A}, {OVER} take_at_once a, 6 put 3", {"a": "main 1@once deputy", "b": "main 1@1 2@5 3@9"}),
         # One comes later, ahead of the main dispatcher.
         (
             "0 come a, 0 come b 4 2, 0.5 leave a, 1 come c 2 1, 2 put row 1",

@@ -61,8 +61,7 @@ def out_of_order(calls):
 
 
 @pytest.mark.parametrize(
-    "store",
-    ["sqlite", pytest.param("etcd", marks=pytest.mark.skipif(find_etcd() is None, reason=ABSENT))],
+    "store", ["sqlite", pytest.param("etcd", marks=pytest.mark.skipif(find_etcd() is None, reason=ABSENT))]
 )
 def test_a_killed_leader_is_followed_and_nothing_is_handed_out_twice(tmp_path, store):
     calls: list[Call] = []

@@ -68,10 +68,7 @@ def test_a_condition_is_flipped_only_where_it_is_assigned():
     kind = MapType("", (N.type,), BoolType())
     store = Store(kind, Local(kind, "m"), (N,), Const(BOOL, True))
     assert named(store) == {"entry-not-assigned@0": "m"}
-    assert named(store, assigned=True) == {
-        "entry-not-assigned@0": "m",
-        "flipped@3": "m with [n] = false",
-    }
+    assert named(store, assigned=True) == {"entry-not-assigned@0": "m", "flipped@3": "m with [n] = false"}
 
 
 def test_replace_at_counts_as_walk_does():

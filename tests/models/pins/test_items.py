@@ -19,10 +19,7 @@ from tidemark.spec.language.render import render
 REFERENCE = f"{ship.__name__}:"
 BASE = REFERENCE + "Base"
 SAME = "OtherWords"
-SEVERAL = {
-    "OtherParameter": ["action put", "ship.a_full_place"],
-    "MoreState": ["state", "action shut"],
-}
+SEVERAL = {"OtherParameter": ["action put", "ship.a_full_place"], "MoreState": ["state", "action shut"]}
 """Variants that change more than one part."""
 OTHERS = [
     name

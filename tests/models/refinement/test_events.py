@@ -53,11 +53,7 @@ def event(label, *, owner="", fault=False, arguments=(), answer=""):
     [
         (event("resume seal 3 node#7", owner="keeper 1"), Names(), "seal(segment=3)"),
         (event("resume seal 3 node#7", owner="thief"), Names(), "a stutter"),
-        (
-            event("deliver node@2#1 seal", arguments=("a", (5, 6))),
-            Names(),
-            "seal(segment=5) or a stutter",
-        ),
+        (event("deliver node@2#1 seal", arguments=("a", (5, 6))), Names(), "seal(segment=5) or a stutter"),
         (
             event(
                 "drop node#9 store.save",
@@ -136,12 +132,7 @@ FLUSH: dict[str, Any] = {"rows": [1, 0], "flushes": [1]}
             FLUSH,
             "stands for ack() or fail_with_the_batch(), and what it does is fail_rpc(), although",
         ),
-        (
-            "ddl",
-            "only_the_first_task_is_finished",
-            {"tasks": 2, "jobs": 0},
-            ", and changes nothing",
-        ),
+        ("ddl", "only_the_first_task_is_finished", {"tasks": 2, "jobs": 0}, ", and changes nothing"),
         (
             "proxy",
             "scheduler_takes_one_task",

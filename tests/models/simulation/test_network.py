@@ -144,10 +144,7 @@ def pairs(some: Seen, others: Seen) -> set[object]:
         ({"drops": 1, "own": NOTHING}, pairs(FREE, FREE) | pairs(FREE, LOST)),
         ({"duplicates": 1, "own": NOTHING}, pairs(FREE, FREE) | pairs(FREE, TWICE)),
         # Two drops in all, of which one may be on the special link.
-        (
-            {"drops": 2, "own": ONE},
-            pairs(FREE | LOST, FREE | LOST) | pairs(FREE, {()}),
-        ),
+        ({"drops": 2, "own": ONE}, pairs(FREE | LOST, FREE | LOST) | pairs(FREE, {()})),
         # Both kinds are allowed, one fault of a message in all.
         (
             {"drops": 1, "duplicates": 1, "messages": 1, "own": ONE},

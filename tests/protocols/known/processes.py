@@ -257,10 +257,7 @@ class SpanningTree(Protocol):
 
     @initially
     def everybody_is_alone(s) -> Bool:
-        return forall(
-            s.Node,
-            lambda n: (s.parent[n] == n) & (s.distance[n] == ite(n == s.root, 0, s.far)),
-        )
+        return forall(s.Node, lambda n: (s.parent[n] == n) & (s.distance[n] == ite(n == s.root, 0, s.far)))
 
     @action
     def come_nearer(s, n: Node, m: Node, d: Distance) -> None:
@@ -317,8 +314,7 @@ class Prisoners(Protocol):
     def all_have_been_there(s) -> Bool:
         """When the counter has counted twice per prisoner, everybody has been there."""
         return implies(
-            s.counted == 2 * s.others,
-            forall(s.Prisoner, lambda p: (p == s.counter) | (s.flipped[p] > 0)),
+            s.counted == 2 * s.others, forall(s.Prisoner, lambda p: (p == s.counter) | (s.flipped[p] > 0))
         )
 
 
