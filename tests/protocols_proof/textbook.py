@@ -1,5 +1,6 @@
 """Textbook protocols with their claims alone: the lemmas that their proofs need are for `suggest` to find."""
 
+from tests.protocols.small import TwoPhase
 from tidemark.spec.language import (
     Bool,
     Enum,
@@ -24,78 +25,15 @@ from tidemark.spec.language import (
 )
 
 
-class TwoPhaseCommit(Protocol):
-    """A transaction manager and its participants: Gray and Lamport, "Consensus on transaction commit"."""
-
-    Part: TypeAlias = Sort
-    Mode: TypeAlias = Enum["working", "prepared", "committed", "aborted"]
-    Decision: TypeAlias = Enum["none", "commit", "abort"]
-
-    mode: Map[Part, Mode] = everywhere("working")
-    said_prepared: Set[Part] = everywhere(False)
-    known_prepared: Set[Part] = everywhere(False)
-    decision: Decision = "none"
-
-    @action
-    def prepare(s, part: Part) -> None:
-        """A participant is prepared, and says so."""
-        require(s.mode[part] == "working")
-        s.mode[part] = "prepared"
-        s.said_prepared[part] = True
-
-    @action
-    def give_up(s, part: Part) -> None:
-        """A participant aborts by itself."""
-        require(s.mode[part] == "working")
-        s.mode[part] = "aborted"
-
-    @action
-    def hear(s, part: Part) -> None:
-        """The manager hears that a participant is prepared."""
-        require(s.decision == "none")
-        require(s.said_prepared[part])
-        s.known_prepared[part] = True
-
-    @action
-    def decide_commit(s) -> None:
-        """All are prepared: commit."""
-        require(s.decision == "none")
-        require(forall(s.Part, lambda p: s.known_prepared[p]))
-        s.decision = "commit"
-
-    @action
-    def decide_abort(s) -> None:
-        """The manager aborts."""
-        require(s.decision == "none")
-        s.decision = "abort"
-
-    @action
-    def learn_commit(s, part: Part) -> None:
-        """A participant hears of the commit."""
-        require(s.decision == "commit")
-        s.mode[part] = "committed"
-
-    @action
-    def learn_abort(s, part: Part) -> None:
-        """A participant hears of the abort."""
-        require(s.decision == "abort")
-        s.mode[part] = "aborted"
-
-    @invariant(source="the paper")
-    def consistent(s) -> Bool:
-        """No participant commits while another one aborts."""
-        return forall(s.Part, s.Part, lambda a, b: ~((s.mode[a] == "committed") & (s.mode[b] == "aborted")))
-
-
-class Unlikely(TwoPhaseCommit):
+class Unlikely(TwoPhase):
     """With an action that no small instance can take."""
 
     @action
     def never(s) -> None:
         """The manager decides twice."""
-        require(s.decision == "none")
-        require(exists(s.Part, lambda p: s.mode[p] == "committed"))
-        s.decision = "abort"
+        require(s.decision == "init")
+        require(exists(s.Manager, lambda r: s.phase[r] == "committed"))
+        s.decision = "aborted"
 
 
 class Promises(Protocol):
