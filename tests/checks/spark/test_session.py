@@ -46,8 +46,6 @@ from tidemark.models.rooms import ROOT
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# --- Java
-
 
 def fake_java(folder: Path, *, version: str, exit_code: int = 0) -> Path:
     """A program that answers ``-version`` like Java; other calls print their arguments, one a line."""
@@ -179,9 +177,6 @@ def test_an_archive_that_does_not_fit_is_passed_over(tmp_path: Path, monkeypatch
     assert "archive" not in run.stderr
 
 
-# --- the master
-
-
 @pytest.mark.parametrize(
     "url", ["local", "local[*]", "local[4]", "local[*,3]", "local[2, 3]", "local-cluster[2,1,1024]"]
 )
@@ -291,9 +286,6 @@ def test_no_java_is_told_before_spark_is_started(tmp_path: Path) -> None:
     assert answer.stdout == "MissingJavaError\nFalse\n", answer.stderr
 
 
-# --- the code that is sent
-
-
 def test_the_same_code_gives_the_same_zip(tmp_path: Path) -> None:
     first = code_zip(folder=tmp_path / "a")
     second = code_zip(folder=tmp_path / "b")
@@ -340,9 +332,6 @@ def test_under_spark_submit_master_and_code_are_those_of_the_command(tmp_path: P
     _, master, place = lines[0].split()
     assert master == "local[1]"
     assert ".zip/tidemark/models/__init__.py" in place
-
-
-# --- a real session
 
 
 @pytest.mark.spark

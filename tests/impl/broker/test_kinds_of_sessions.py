@@ -193,9 +193,6 @@ async def test_a_watch_that_has_fallen_behind_is_refused(shop: Shop) -> None:
     await sessions.close()
 
 
-# ---- what the simulated etcd holds ----
-
-
 def _keys(content: etcd.Content, lengths: dict[int, int]) -> set[tuple[str, str, int]]:
     """Key, value, and the length of the lease."""
     return {

@@ -148,9 +148,6 @@ def _allowing(faults: Faults, words: str) -> Iterator[None]:
     assert faults.happened == happened
 
 
-# ---- the machine ----
-
-
 class _Calls:
     def __init__(self) -> None:
         self.made: list[tuple[str, str]] = []

@@ -158,9 +158,6 @@ async def test_a_lease_begins_when_the_file_is_free(tmp_path: Path) -> None:
     await store.close()
 
 
-# ---- etcd ----
-
-
 def _keys(gateway: Gateway) -> list[str]:
     return sorted(decode(key).decode() for key, _ in gateway.content[etcd.KEYS])
 

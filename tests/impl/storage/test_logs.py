@@ -29,9 +29,6 @@ PACKS = (pack(1, (1, 1)), pack(2, (1, 2), (3, 4), close=True), pack(3), pack(4, 
 LONGEST = len('00000000 [1,1,0,["ddl",1,"c","xxx"]]')
 
 
-# ---- the log of packs ----
-
-
 def test_a_pack_that_was_answered_is_read_and_one_that_was_not_is_there_or_not() -> None:
     for faults in each(FAIL, TEAR):
         play(_packs(Disk(faults)))
@@ -102,9 +99,6 @@ async def test_a_log_in_memory_wakes_its_readers_and_takes_packs_in_order() -> N
         await log.append("c", one)
     assert await asyncio.gather(*waiting) == [PACKS[0], PACKS[1], PACKS[0], PACKS[1]]
     assert await log.next_pack("c", EndPosition(0)) == PACKS[0]
-
-
-# ---- the log with terms: two places a file ----
 
 
 def _log(disk: Disk) -> FencedLog:

@@ -146,17 +146,11 @@ async def first_answer(server: OracleServer):
             await asyncio.sleep(0.02)
 
 
-# ---- SQLite ----
-
-
 async def test_a_missing_directory_is_a_store_error(tmp_path):
     store = SqliteOracleStore(tmp_path / "none" / "oracle")
     with pytest.raises(StoreError, match="unable to open"):
         await store.load()
     await store.close()
-
-
-# ---- etcd ----
 
 
 async def until_it_answers(work):

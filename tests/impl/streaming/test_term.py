@@ -168,9 +168,6 @@ async def test_a_round_without_an_answer_of_the_oracle_is_tried_again_in_the_nex
         await task
 
 
-# Transactions.
-
-
 def ledger(*calls, found=()):
     """What each call raises, by the first letters of the error; and the transactions after all of them."""
     transactions, appends, heard = Transactions(dict(found)), {}, []
@@ -289,9 +286,6 @@ def test_a_reader_forgets_a_transaction_that_is_rolled_back_or_over(last, kept):
     assert list(assembly.kept) == kept
 
 
-# The flusher and both checkpoints.
-
-
 def insert(place, *segments):
     return InsertMessage(place, CHANNEL, tuple(Row(place, segment, place) for segment in segments))
 
@@ -397,9 +391,6 @@ async def test_what_is_read_is_stored_in_order_and_again_after_a_failure():
     assert edges.put_at[-1] == (5, [insert(5, 7)])
     for task in tasks:
         task.cancel()
-
-
-# Readers.
 
 
 async def test_a_reader_yields_each_message_once_and_continues_before_an_open_transaction():
