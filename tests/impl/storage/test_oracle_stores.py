@@ -16,7 +16,7 @@ from tidemark.impl.storage.memory_oracle import MemoryOracleStore
 from tidemark.impl.storage.sqlite_oracle import SqliteOracleStore
 from tidemark.impl.system.clocks import SystemSteadyClock, SystemWallClock
 from tidemark.impl.tso.config import OracleConfig
-from tidemark.impl.tso.ports import NEVER_SAVED, OraclePorts, OracleStore
+from tidemark.impl.tso.ports import OraclePorts, OracleStore
 from tidemark.impl.tso.server import OracleServer
 
 SHORT = 1.0
@@ -53,54 +53,6 @@ class Shop:
 def shop(request: pytest.FixtureRequest, tmp_path: Path) -> Shop:
     kind = request.param
     return Shop(kind, tmp_path, request.getfixturevalue("etcd") if kind == "etcd" else None)
-
-
-in_etcd = pytest.mark.parametrize("shop", KINDS[-1:], indirect=True)
-
-
-@in_etcd
-async def test_one_leads_and_saves_at_a_time(shop):
-    """Each store is that of a process: two see the same key and the same window."""
-    one, other = shop.store(), shop.store()
-    assert await other.load() == NEVER_SAVED
-    first = await one.campaign("a", lease=5)
-    assert (first.server, first.lease >= 5) == ("a", True)
-    assert await other.campaign("b", lease=5) is None
-    for end, kept in ((BIG, BIG), (BIG - 1, BIG), (BIG + 256, BIG + 256)):
-        await one.save(end, first)
-        assert await other.load() == kept
-    await one.resign(first)
-    await other.wait_vacant()
-    second = await other.campaign("b", lease=5)
-    assert second.term != first.term
-    await one.resign(first)
-    assert await one.campaign("a", lease=5) is None, "an old term resigns for itself only"
-    with pytest.raises(NotLeaderError, match="a"):
-        await one.save(BIG + 1000, first)
-    await other.save(BIG + 500, second)
-    assert await one.load() == BIG + 500
-    await shop.close()
-
-
-@in_etcd
-async def test_a_lease_runs_out_unless_it_is_renewed(shop):
-    one, other = shop.store(), shop.store()
-    first = await one.campaign("a", lease=SHORT)
-    assert first is not None
-    for _ in range(4):
-        await asyncio.sleep(SHORT / 2)
-        await one.renew(first)
-    await one.save(BIG, first)
-    assert await other.campaign("b", lease=SHORT) is None
-    begin = time.monotonic()
-    while await other.campaign("b", lease=SHORT) is None:
-        await other.wait_vacant()
-    assert time.monotonic() - begin > SHORT / 2
-    for late in (one.renew(first), one.save(BIG + 1, first)):
-        with pytest.raises(NotLeaderError):
-            await late
-    assert await one.load() == BIG
-    await shop.close()
 
 
 @pytest.mark.parametrize("shop", KINDS, indirect=True)
