@@ -92,11 +92,8 @@ def test_what_is_derived_of_a_message():
     assert rows_of(INSERT) == INSERT.rows
     assert rows_of(DELETE) == (Row(8, -2, 5), Row(8, -2, 6))
     assert [is_for(INSERT, channel) for channel in ("dml_0_12v1", "dml_0_12v0")] == [True, False]
-    assert [is_for(DDL, channel) for channel in ("dml_1_12v1", "dml_1_1v1", "dml_1_2v1")] == [
-        True,
-        False,
-        False,
-    ]
+    found = [is_for(DDL, channel) for channel in ("dml_1_12v1", "dml_1_1v1", "dml_1_2v1")]
+    assert found == [True, False, False]
 
 
 def test_the_name_of_a_channel_says_where_it_lies_and_of_which_collection_it_is():

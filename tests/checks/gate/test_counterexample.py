@@ -51,12 +51,8 @@ def lasso() -> Counterexample:
 
 class TestTrace:
     def test_only_what_changed(self):
-        changes = both_lit().changes(1)
-        assert changes == [
-            Change("lit[0]", False, True),
-            Change("any_lit", False, True),
-            Change("turns", 0, 1),
-        ]
+        found = both_lit().changes(1)
+        assert found == [Change("lit[0]", False, True), Change("any_lit", False, True), Change("turns", 0, 1)]
 
     def test_the_failing_conjunct_names_the_values(self):
         failing = both_lit().failing

@@ -108,11 +108,8 @@ class TestPool:
         assert why.replay.endswith("--only explore/two-lamps")
         assert result.exit_code is code
         assert result.done == 4
-        assert {j.verdict.subject.instance for j in result.judgements} == {
-            "any-size",
-            "careless",
-            "careless-mutant",
-        }
+        found = {j.verdict.subject.instance for j in result.judgements}
+        assert found == {"any-size", "careless", "careless-mutant"}
         assert "explore/two-lamps" not in earlier_results(Settings(build=tmp_path))
 
     def test_exceptions_are_said_as_by_one_process(self, tmp_path):
@@ -200,11 +197,8 @@ class TestSchedule:
     def test_a_group_stays_in_its_process_while_there_is_other_work(self):
         needs = [("mutate", 9, 1, False, "a"), ("mutate", 8, 1, False, "a"), ("mutate", 1, 1, False, "b")]
         schedule = scheduled(*needs)
-        assert [taken(schedule, 0, ()).place, taken(schedule, 1, ()).place, taken(schedule, 1, ()).place] == [
-            0,
-            2,
-            1,
-        ]
+        found = [taken(schedule, 0, ()).place, taken(schedule, 1, ()).place, taken(schedule, 1, ()).place]
+        assert found == [0, 2, 1]
 
     def test_one_process_has_spark(self):
         needs = [("explore", 9, 1, True, "a"), ("explore", 8, 1, True, "b"), ("mutate", 1, 1, False, "c")]

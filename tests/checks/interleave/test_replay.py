@@ -251,10 +251,8 @@ def test_the_audit_looks_at_the_same_executions_as_a_plain_walk(
     assert plain is not None
     assert found.states == plain.states
     assert bool(found.result.violations) is (program is BROKEN)
-    assert (found.result.finals, set(found.result.violations)) == (
-        plain.result.finals,
-        set(plain.result.violations),
-    )
+    seen = (found.result.finals, set(found.result.violations))
+    assert seen == (plain.result.finals, set(plain.result.violations))
     assert found.result.statistics.executions == plain.result.statistics.executions == options.audit
     assert found.result.statistics.steps <= plain.result.statistics.steps
     assert once < 0.7 * (len(looked) - once)

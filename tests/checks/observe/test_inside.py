@@ -32,19 +32,10 @@ def test_an_operation_is_one_line_with_its_interval(tmp_path: Path) -> None:
     history.record("query", lambda: Answer(seen=[[1, 2]], guarantee=7), collection="c", level="Session")
     history.close()
     first, second = lines(tmp_path / "history-w0.ndjson")
-    assert (first["op"], first["ts"], first["keys"], first["outcome"], first["seq"]) == (
-        "insert",
-        7,
-        [[1, 2]],
-        "ok",
-        0,
-    )
-    assert (second["level"], second["guarantee"], second["seen"], second["seq"]) == (
-        "Session",
-        7,
-        [[1, 2]],
-        1,
-    )
+    found = (first["op"], first["ts"], first["keys"], first["outcome"], first["seq"])
+    assert found == ("insert", 7, [[1, 2]], "ok", 0)
+    seen = (second["level"], second["guarantee"], second["seen"], second["seq"])
+    assert seen == ("Session", 7, [[1, 2]], 1)
     assert first["start"] <= first["end"] <= second["start"]  # type: ignore[operator]
 
 

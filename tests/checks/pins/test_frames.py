@@ -82,10 +82,8 @@ def test_frame_conditions_do_not_count_as_properties() -> None:
         descriptions=dict.fromkeys(claims, "Words."),
         frames=("ship.a", "ship.b"),
     )
-    assert (
-        result.summary()
-        == "All 1 verdicts of 1 checks are as expected, and so are 2 that repeat a step's own rule."
-    )
+    seen = result.summary()
+    assert seen == "All 1 verdicts of 1 checks are as expected, and so are 2 that repeat a step's own rule."
     found = matrix(result)
     assert (found.properties, found.frames) == (1, 2)
     assert [row.property_id for row in found.rows] == ["ship.c", "ship.a", "ship.b"]

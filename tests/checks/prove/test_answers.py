@@ -196,11 +196,8 @@ def test_it_rests_on_what_implies_it_and_on_nothing_else():
 @pytest.mark.proof
 def test_what_implies_it_must_be_proved():
     found = implied_proof("Endless", BOTH)
-    assert {one.obligation.claim for one in found.open()} == {
-        "counter.at_most_three",
-        "counter.at_most_five",
-        "counter.below_seven",
-    }
+    seen = {one.obligation.claim for one in found.open()}
+    assert seen == {"counter.at_most_three", "counter.at_most_five", "counter.below_seven"}
     lost = {one.obligation.name: one.missing for one in found.open()}
     assert lost["implied:at_most_five"] == {"counter.at_most_three"}
 

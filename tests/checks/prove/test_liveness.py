@@ -77,10 +77,8 @@ def test_a_case_that_another_promise_does_not_end_proves_nothing():
 
 
 def test_a_number_that_falls_for_ever_is_no_rank():
-    assert failing("Falls", "falls.it_ends") == {
-        "falls.it_ends:keeps:it_falls",
-        "falls.it_ends:helps:it_falls",
-    }
+    found = failing("Falls", "falls.it_ends")
+    assert found == {"falls.it_ends:keeps:it_falls", "falls.it_ends:helps:it_falls"}
 
 
 def test_the_arguments_of_what_helps_stay_the_same():
@@ -263,12 +261,8 @@ def test_each_part_of_the_rule_is_needed(part):
 def test_reasons_are_closed_and_of_the_protocol():
     spec = resolve(WALK).trace()
     found = reasons(spec, [ranking_of(resolve(WALK), ENDS)])
-    assert [one.id.partition(":")[2].partition(":")[0] for one in found] == [
-        "covered",
-        "keeps",
-        "enabled",
-        "helps",
-    ]
+    seen = [one.id.partition(":")[2].partition(":")[0] for one in found]
+    assert seen == ["covered", "keeps", "enabled", "helps"]
     assert all(not one.params and one.kind == "reason" for one in found)
 
 

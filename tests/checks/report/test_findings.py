@@ -174,11 +174,8 @@ RUN = judged(refuted(about("refinement"), counts={"distinct": 3}, counterexample
 def test_the_most_telling_failure_is_first_and_all_are_there(tmp_path):
     pins = [pin(number) for number in range(60)]
     result = RunResult(tier="fast", seed=0, judgements=(*pins, SURVIVOR, RUN), planned=1, done=1)
-    assert [one.verdict.subject.property_id for one in result.failures[:3]] == [
-        "refinement",
-        "survivor",
-        "pin-0",
-    ]
+    found = [one.verdict.subject.property_id for one in result.failures[:3]]
+    assert found == ["refinement", "survivor", "pin-0"]
     screen = io.StringIO()
     show_result(result, Console(file=screen, width=200), build=tmp_path, files=[])
     text = screen.getvalue()

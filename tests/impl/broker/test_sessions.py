@@ -77,10 +77,8 @@ async def test_a_lease_is_over_at_its_end_and_a_look_notices_it():
     steady.now += 1.5
     await store.renew(1)
     await file.look()
-    assert await file.held() == (
-        [(1, 2.0, 1003.5, "alive"), (2, 4.0, 1004.0, "alive")],
-        [(1, 1, 1), (2, 2, 1)],
-    )
+    found = await file.held()
+    assert found == ([(1, 2.0, 1003.5, "alive"), (2, 4.0, 1004.0, "alive")], [(1, 1, 1), (2, 2, 1)])
     steady.now += 2.0
     with pytest.raises(SessionEndedError, match="session 1 has run out; register again"):
         await store.renew(1)

@@ -118,10 +118,8 @@ def test_two_patches_of_one_name() -> None:
 
 def test_an_entry_is_made_of_each_patch() -> None:
     found = mutants_of(__name__)
-    assert [(one.name, one.instance, one.killer) for one in found] == [
-        ("goes-back", "an-entry", "a"),
-        ("is-doubled", "an-entry", "a"),
-    ]
+    seen = [(one.name, one.instance, one.killer) for one in found]
+    assert seen == [("goes-back", "an-entry", "a"), ("is-doubled", "an-entry", "a")]
     assert load_reference(found[0].ref, what="mutant") is MUTANTS[0]
 
 

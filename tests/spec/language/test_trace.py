@@ -64,10 +64,8 @@ def test_fairness():
 
 def test_guard_conjuncts_keep_the_authors_words():
     take = Stations.trace().action("take")
-    assert guards(Stations.trace(), "take") == [
-        "open",
-        "(mode[station] == 'idle') & ~taken[place] & (place <= LIMIT)",
-    ]
+    found = guards(Stations.trace(), "take")
+    assert found == ["open", "(mode[station] == 'idle') & ~taken[place] & (place <= LIMIT)"]
     assert take.guards[0].text == "require(s.open)"
     file, _, line = take.guards[0].place.partition(":")
     assert file == "stations.py"
@@ -171,10 +169,8 @@ def test_override_keeps_mark_docstring_and_types():
     assert finish.fairness == "strong"
     assert finish.params == (Local(declared_by(Stations).types["Station"], "station"),)
     assert {v.name for v in finish.writes} == {"mode", "balance", "open"}
-    assert (
-        guards(spec, "take")[1]
-        == "(mode[station] == 'idle') & ~taken[place] & (0 < place) & (place <= LIMIT)"
-    )
+    found = guards(spec, "take")[1]
+    assert found == "(mode[station] == 'idle') & ~taken[place] & (0 < place) & (place <= LIMIT)"
     assert spec.initial["head"] == 1
     assert Stations.trace().initial["head"] == 0
 
@@ -202,11 +198,8 @@ def test_unknown_action_and_property_name_the_known_ones():
 
 def test_of_kind_keeps_the_order():
     spec = Extends.trace()
-    assert [p.id for p in spec.of_kind("invariant", "lemma")] == [
-        "stations.head_is_late",
-        "stations.few_busy",
-        "stations.few_repairs",
-    ]
+    found = [p.id for p in spec.of_kind("invariant", "lemma")]
+    assert found == ["stations.head_is_late", "stations.few_busy", "stations.few_repairs"]
 
 
 def test_variables_read_knows_constants():

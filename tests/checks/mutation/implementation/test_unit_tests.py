@@ -60,15 +60,10 @@ def test_a_test_that_fails_kills(host: UnitTests):
     target = Target.of(PACKAGE)
     farm = Farm(target, seconds={})
     trials = {one.id: one for one in farm.trials([(name, [host]) for name in (LEAST, UNCHANGED, FAILING)])}
-    assert {name: one.fate for name, one in trials.items()} == {
-        LEAST: Fate.KILLED,
-        UNCHANGED: Fate.SURVIVED,
-        FAILING: Fate.BROKEN,
-    }
-    assert (trials[LEAST].host, trials[LEAST].claim) == (
-        "test_statistics.py",
-        "test_statistics.py::test_least",
-    )
+    found = {name: one.fate for name, one in trials.items()}
+    assert found == {LEAST: Fate.KILLED, UNCHANGED: Fate.SURVIVED, FAILING: Fate.BROKEN}
+    seen = (trials[LEAST].host, trials[LEAST].claim)
+    assert seen == ("test_statistics.py", "test_statistics.py::test_least")
 
 
 def test_it_is_known_what_tests_run(host: UnitTests):
@@ -125,10 +120,8 @@ def test_slips_are_tried_with_the_mutants_that_rules_make(host: UnitTests):
 def test_tests_that_name_the_file_come_first():
     plan = _plan(tests=("tests/impl/proxy/test_proxy.py", "tests/impl/proxy/test_statistics.py"))
     (_, hosts), *_ = plan.orders(None)
-    assert [host.name for host in hosts] == [
-        "tests/impl/proxy/test_statistics.py",
-        "tests/impl/proxy/test_proxy.py",
-    ]
+    found = [host.name for host in hosts]
+    assert found == ["tests/impl/proxy/test_statistics.py", "tests/impl/proxy/test_proxy.py"]
 
 
 def test_a_slip_of_another_file_is_named(monkeypatch: pytest.MonkeyPatch):
@@ -157,8 +150,5 @@ def test_what_was_measured_is_what_the_manifest_may_say():
     text = measured_text("a-places", trials, {"h": "interleave", "g": "test"})
     name, _, line = text.partition(": ")
     assert name == "a-places"
-    assert tomllib.loads(line)["measured"] == {
-        "judges": {"interleave": 2, "test": 1},
-        "median": 1.0,
-        "longest": 2.0,
-    }
+    found = tomllib.loads(line)["measured"]
+    assert found == {"judges": {"interleave": 2, "test": 1}, "median": 1.0, "longest": 2.0}
