@@ -22,6 +22,7 @@ from tidemark.checks.verdicts.verdict import inconclusive, judge
 EXPLORED = frozenset({"explore/small", "explore/large", "explore/ferry"})
 MUTATED = frozenset({"mutate/hasty", "mutate/stuck", "mutate/broken"})
 RUN = frozenset({"interleave/world", "mutate/broken"})
+SMALL = frozenset({"explore/small", "mutate/hasty"})
 
 
 @pytest.fixture
@@ -74,22 +75,13 @@ CHANGES = {
     "an option": (edit("lights", "option(True)", "option(False)"), BY_LIGHTS),
     "a comment in the protocol": (edit("lights", "class Lights", "# a lamp\nclass Lights"), RUN),
     "a bound": (entry("instance", 1, bounds={"Turn": 8}), {"explore/large", "mutate/stuck"}),
-    "a constant": (
-        entry("instance", 0, constants={"CAREFUL": False}),
-        {"explore/small", "mutate/hasty"},
-    ),
-    "a pinned count": (entry("instance", 0, counts={"distinct": 4}), {"explore/small", "mutate/hasty"}),
-    "an expectation": (
-        entry("instance", 0, expect={"every": "holds", "refuted": ["lights.bright"]}),
-        {"explore/small", "mutate/hasty"},
-    ),
+    "a constant": (entry("instance", 0, constants={"CAREFUL": False}), SMALL),
+    "a pinned count": (entry("instance", 0, counts={"distinct": 4}), SMALL),
+    "an expectation": (entry("instance", 0, expect={"every": "holds", "refuted": ["lights.bright"]}), SMALL),
     "the constant of a program": (entry("interleave", 0, constants={"rows": 2}), RUN),
     "a time-out": (entry("proof", 0, timeout_s=5.0), {"prove/any"}),
     "a killer": (entry("mutant", 0, killer="lights.few"), {"mutate/hasty"}),
-    "a mutant of the specification": (
-        edit("mutants", "s.turns > 5", "s.turns > 6"),
-        {"mutate/stuck"},
-    ),
+    "a mutant of the specification": (edit("mutants", "s.turns > 5", "s.turns > 6"), {"mutate/stuck"}),
     "a mutant of the implementation": (edit("faulty", "return world", "return None"), {"mutate/broken"}),
     "the implementation": (edit("lamp", "return not on", "return on"), RUN),
     "a file that the program loads lazily": (edit("wiring", "230", "110"), RUN),
@@ -401,6 +393,5 @@ def test_the_sources_of_a_stopped_run_are_those_of_the_next(tmp_path, monkeypatc
 
 def test_who_provides_a_module_is_read_as_the_library_reads_it() -> None:
     ours, slow = toolchain._providers(), metadata.packages_distributions()
-    assert {name: sorted(set(ours.get(name, ()))) for name in slow} == {
-        name: sorted(set(found)) for name, found in slow.items()
-    }
+    seen = {name: sorted(set(ours.get(name, ()))) for name in slow}
+    assert seen == {name: sorted(set(found)) for name, found in slow.items()}

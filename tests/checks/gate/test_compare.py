@@ -58,9 +58,8 @@ def test_each_difference_is_said(run, capsys, change, words):
 
 
 def test_what_is_only_new_is_no_difference(run: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert (
-        app.run(["compare", str(changed(run, lambda found: found.pop())), str(run)]) == ExitCode.AS_EXPECTED
-    )
+    seen = app.run(["compare", str(changed(run, lambda found: found.pop())), str(run)])
+    assert seen == ExitCode.AS_EXPECTED
     assert "0 gone, 0 changed, 1 new" in capsys.readouterr().out
 
 

@@ -275,9 +275,8 @@ class TestResume:
         assert judges["explore"].calls == []
         assert judges["mutate"].calls == ["careless-mutant"]
         assert result.exit_code is ExitCode.AS_EXPECTED
-        assert [j.verdict.outcome for j in result.judgements] == [
-            j.verdict.outcome for j in judged(tmp_path).judgements
-        ]
+        found = [j.verdict.outcome for j in result.judgements]
+        assert found == [j.verdict.outcome for j in judged(tmp_path).judgements]
 
     def test_nothing_to_go_on_with(self, tmp_path):
         with pytest.raises(BadInputError, match="no stopped run"):

@@ -280,9 +280,8 @@ class TestSources:
 
     def test_a_run_collects_them(self, tmp_path):
         """The mutant's source is in the manifest; the protocol of these tests says none."""
-        assert {name: note.text for name, note in judged(tmp_path).sources.items()} == {
-            "careless-mutant": "a lamp forgotten"
-        }
+        found = {name: note.text for name, note in judged(tmp_path).sources.items()}
+        assert found == {"careless-mutant": "a lamp forgotten"}
 
 
 class TestLive:

@@ -78,9 +78,8 @@ def test_subtrees_on_spark_give_the_same_verdicts(context, spark, reduction):
     alone = by_claim(JUDGE.run(entry(reduction=reduction), context))
     master = Context(manifest=context.manifest, build=context.build, master=spark.sparkContext.master)
     spread = by_claim(JUDGE.run(entry(reduction=reduction, distributed=True), master))
-    assert {claim: verdict.outcome for claim, verdict in spread.items()} == {
-        claim: verdict.outcome for claim, verdict in alone.items()
-    }
+    found = {claim: verdict.outcome for claim, verdict in spread.items()}
+    assert found == {claim: verdict.outcome for claim, verdict in alone.items()}
     one, many = alone["refinement"], spread["refinement"]
     assert many.notes == one.notes
     assert many.counts["final_states"] == one.counts["final_states"]

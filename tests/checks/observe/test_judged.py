@@ -135,9 +135,8 @@ def test_the_last_line_of_a_run_that_lost_nothing(run: Path) -> None:
 
 def test_the_last_line_where_the_run_itself_has_not_compared(run: Path) -> None:
     lose(run, counted=0)
-    assert last_line(judged(run, SOUND)[1]) == (
-        "1 Strong read misses rows that were acknowledged or read before. docs/paused-proxy.md"
-    )
+    found = last_line(judged(run, SOUND)[1])
+    assert found == "1 Strong read misses rows that were acknowledged or read before. docs/paused-proxy.md"
 
 
 def test_the_last_line_promises_nothing_that_was_not_judged(run: Path) -> None:
@@ -194,9 +193,8 @@ ONE = "[[case]]\nserver = '1'\nscenario = 's'\n"
 
 def test_every_scenario_is_pinned_for_the_default_version() -> None:
     for name in SCENARIOS:
-        assert case_of("2.3.5", name).demanded({}) == (
-            {"history.session/client-history"} if name == "session-delete" else set()
-        )
+        found = case_of("2.3.5", name).demanded({})
+        assert found == ({"history.session/client-history"} if name == "session-delete" else set())
     paused = case_of("2.3.5", "paused-proxy")
     assert paused.demanded({"late_messages": 3}) == {"timetick.watermark_promise/broker-watermark"}
     assert "history.kept/client-history" in paused.demanded({"lost_rows": 3})

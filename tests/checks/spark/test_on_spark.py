@@ -74,9 +74,8 @@ def test_the_history_is_a_table_with_a_row_for_each_round(spark, tmp_path):
     assert 1 + sum(row.frontier for row in rows) == expected["distinct"]
     assert sum(row.expanded for row in rows) == expected["distinct"]
     assert not any(row.on_spark for row in rows)
-    assert [(row.instance, row.rounds, row.distinct) for row in query(spark, folder, RUNS).collect()] == [
-        ("grid", 16, 84)
-    ] * 2
+    found = [(row.instance, row.rounds, row.distinct) for row in query(spark, folder, RUNS).collect()]
+    assert found == [("grid", 16, 84)] * 2
     with pytest.raises(BadInputError, match="Spark refuses the query") as caught:
         query(spark, folder, "SELECT colour FROM rounds")
     assert "sent_bytes" in caught.value.remedy

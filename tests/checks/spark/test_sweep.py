@@ -86,9 +86,8 @@ def test_a_sweep_counts_what_one_search_after_the_other_counts(spark):
     assert [row.setting for row in found] == ["Manager=1", "Manager=2", "Manager=3"]
     for row, (_, instance) in zip(found, items):
         expected = native_summary(instance)
-        assert (row.distinct, row.generated, row.depth) == tuple(
-            expected[name] for name in ("distinct", "generated", "depth")
-        )
+        seen = (row.distinct, row.generated, row.depth)
+        assert seen == tuple(expected[name] for name in ("distinct", "generated", "depth"))
         assert row.broken == ()
         assert row.why == ""
 

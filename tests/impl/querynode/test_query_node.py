@@ -340,9 +340,8 @@ def test_a_search_brings_the_nearest_of_the_visible_rows_of_all_segments(writes,
             delegator.insert(insert(ts, key, segment).rows)
         if ts <= moment:
             visible[key] = visible.get(key, []) * (not deletes) + [ts] * (not deletes)
-    assert [(row.ts, row.key) for row in delegator.collect(ShardRead(0, moment=moment))] == sorted(
-        (ts, key) for key, rows in visible.items() for ts in rows
-    )
+    seen = [(row.ts, row.key) for row in delegator.collect(ShardRead(0, moment=moment))]
+    assert seen == sorted((ts, key) for key, rows in visible.items() for ts in rows)
     found = delegator.collect(ShardRead(0, nearest=Nearest(place, 3), moment=moment))
     near = sorted((abs(key - place), key, rows[-1]) for key, rows in visible.items() if rows)
     assert [(row.key, row.ts) for row in found] == [(key, ts) for _, key, ts in near[:3]]

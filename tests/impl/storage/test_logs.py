@@ -78,9 +78,8 @@ def test_appends_of_one_writer_follow_each_other() -> None:
         done = await asyncio.gather(*map(writer.append, PACKS), return_exceptions=True)
         answered = [one for one, failure in zip(PACKS, done, strict=True) if failure is None]
         assert len(answered) >= len(PACKS) - 1
-        assert [
-            one for one in await read_log(disk.root, "c", files=disk.files) if one in answered
-        ] == answered
+        found = [one for one in await read_log(disk.root, "c", files=disk.files) if one in answered]
+        assert found == answered
 
     for faults in each(TEAR):
         play(scenario(Disk(faults)))

@@ -76,9 +76,8 @@ async def killed_again_and_again(directory: Path, *, kills: int, seed: int) -> N
     assert acknowledged
     assert acknowledged <= counts.keys()
     assert set(counts.values()) == {1}
-    assert {row.key: (row.value, row.segment_id) for row in rows} == {
-        key: (value_of(key), key % 3) for key in counts if key >= KEYS_PER_LIFE
-    }
+    found = {row.key: (row.value, row.segment_id) for row in rows}
+    assert found == {key: (value_of(key), key % 3) for key in counts if key >= KEYS_PER_LIFE}
     assert summary.rows == Counter(row.segment_id for row in rows)
 
 

@@ -80,9 +80,8 @@ async def test_the_end_of_a_connection_ends_its_calls_and_each_later_one(end):
         assert wire.connection.ended
     await settle()
     assert answered.result() == 1
-    assert [str(call.exception()) for call in waits if call.done()] == [
-        "the connection has ended; connect again"
-    ] * 2
+    found = [str(call.exception()) for call in waits if call.done()]
+    assert found == ["the connection has ended; connect again"] * 2
     assert (wire.connection.ended, wire.closed) == (True, True)
     with pytest.raises(ConnectionLostError, match="later: the connection has ended; connect again"):
         await wire.connection.call("later")

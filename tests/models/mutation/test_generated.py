@@ -135,9 +135,8 @@ def test_text_says_what_was_changed():
     assert mutant.operator == "lt-to-le"
     assert mutant.site.startswith("board: guard 2 (ferry.py:")
     assert find_mutant(Ferry.reference(), "board/loaded/dropped").after == "loaded unchanged"
-    assert (
-        find_mutant(Ferry.reference(), "leave/trips/argument1-forgotten@0").operator == "argument-forgotten"
-    )
+    found = find_mutant(Ferry.reference(), "leave/trips/argument1-forgotten@0").operator
+    assert found == "argument-forgotten"
 
 
 def test_a_mutated_instance_is_read_by_every_judge():

@@ -19,7 +19,6 @@ from tidemark.models.simulation import ProgramRef
 from tidemark.models.simulation.world.process import Process
 
 HERE = "tests.models.protocols.test_flush_faults:"
-DRIVEN = "tidemark.models.protocols.flush.mutants.implementation:"
 MUTANTS = "tidemark.models.protocols.flush.mutants.implementation:"
 FLUSH = "tidemark.models.protocols.flush.program:flush"
 ONE_SYNC: dict[str, Any] = {"rows": (1,), "sync_each_row": True}
@@ -71,7 +70,7 @@ CASES = [
     ({"torn_writes": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"storage_failures": 1}, MUTANTS, "upload_error_is_swallowed", ONE_SYNC, "binlogs_are_stored"),
     ({"duplicates": 1}, MUTANTS, "repeated_save_appends", ONE_SYNC, "flush.stored_once"),
-    ({"moves": 1, "repetitions": 1}, DRIVEN, "refusal_is_success_walked", ONE_SYNC, "flush.nothing_lost"),
+    ({"moves": 1, "repetitions": 1}, MUTANTS, "refusal_is_success_walked", ONE_SYNC, "flush.nothing_lost"),
     (
         {"delays": 1, "repetitions": 1},
         HERE,
@@ -110,14 +109,6 @@ def test_an_upload_that_is_not_synced_is_seen_without_a_crash():
     found = search(f"{HERE}not_synced", {**ONE_SYNC, "local_storage": True})
     assert found.status is Status.REFUTED
     assert {violation.claim for violation in found.violations} == {"refinement"}
-
-
-def test_a_crash_leaves_each_part_of_what_was_not_synced():
-    """Nothing, the whole object or a torn one; two of the three need a second upload."""
-    program = ProgramRef.of(FLUSH, **ONE_SYNC, local_storage=True, crashes=1)
-    labels = {label for walk in walks(program) for label in walk if label.startswith("crash")}
-    found = {label.partition(", ")[2] for label in labels}
-    assert found == {"", "0 of 1 unsynced kept", "1 of 1 unsynced kept", "1 of 1 unsynced kept, last torn"}
 
 
 def walks(program: ProgramRef) -> list[tuple[str, ...]]:

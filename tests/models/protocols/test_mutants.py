@@ -10,10 +10,8 @@ import pytest
 
 from tests.manifests import manifests
 from tidemark.models.mutation.patches import Patch
-from tidemark.models.protocols.timetick.mutants import specification as timetick
 from tidemark.models.simulation import ProgramRef
 from tidemark.spec.language.references import load_reference
-from tidemark.spec.timetick import TimeTick
 
 MANIFESTS = manifests().values()
 MUTANTS = [mutant for manifest in MANIFESTS for mutant in manifest.mutant]
@@ -22,7 +20,6 @@ HOSTS: dict[str, Any] = {
 }
 OF_PROGRAMS = [mutant for mutant in MUTANTS if mutant.instance in HOSTS]
 MODULES = sorted({mutant.ref.partition(":")[0] for mutant in OF_PROGRAMS})
-TIMETICK = [ref for mutant in MUTANTS if (ref := mutant.ref).startswith(f"{timetick.__name__}:")]
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -51,9 +48,3 @@ def test_a_mutant_says_what_is_wrong():
 def test_tokens_of_mutants_cannot_be_confused():
     targets = {mutant.ref for mutant in OF_PROGRAMS} | {entry.program for entry in HOSTS.values()}
     assert len({ProgramRef.of(target, rows=(1,)).digest() for target in targets}) == len(targets)
-
-
-@pytest.mark.parametrize("ref", TIMETICK)
-def test_a_mutant_has_other_steps_than_the_protocol(ref):
-    base, mutated = TimeTick.trace(), getattr(timetick, ref.partition(":")[2]).trace()
-    assert (mutated.actions, mutated.options) != (base.actions, base.options)

@@ -81,9 +81,8 @@ async def passes_context_and_errors() -> str:
 
 
 def test_context_and_errors_pass_through():
-    assert require_every_order(passes_context_and_errors).finals == {
-        "invalid literal for int() with base 10: 'x'"
-    }
+    found = require_every_order(passes_context_and_errors).finals
+    assert found == {"invalid literal for int() with base 10: 'x'"}
 
 
 async def fails_in_a_thread() -> None:
