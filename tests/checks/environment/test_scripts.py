@@ -8,23 +8,7 @@ import pytest
 from tests.processes import finished
 from tidemark.models.rooms import ROOT
 
-TOOLS = [
-    "sh",
-    "dirname",
-    "sed",
-    "tr",
-    "ls",
-    "mkdir",
-    "cmp",
-    "rm",
-    "tail",
-    "head",
-    "grep",
-    "cp",
-    "mv",
-    "chmod",
-]
-TOOLS += ["mktemp", "id", "cat"]
+TOOLS = "sh dirname sed tr ls mkdir cmp rm tail head grep cp mv chmod mktemp id cat"
 ETCD = "#!/bin/sh\necho etcd Version: 0.0\n"
 
 
@@ -38,7 +22,7 @@ def clone(folder: Path, name: str) -> Path:
     for below in ("checks/environment", ".venv/bin", "tools", "requirements"):
         (folder / below).mkdir(parents=True)
     shutil.copy(ROOT / f"checks/environment/{name}.sh", folder / "checks/environment")
-    for tool in TOOLS:
+    for tool in TOOLS.split():
         (folder / "tools" / tool).symlink_to(shutil.which(tool) or f"no {tool} on this machine")
     return folder
 
