@@ -134,6 +134,8 @@ def test_every_patch_of_the_repository_fits() -> None:
             found = load_reference(reference, what="mutant")
             if isinstance(found, Patch):
                 assert found.on is not None, reference
+                variant = dict(found.on.given).get("protocol")
+                assert variant is None or load_reference(variant, what="protocol"), reference
                 assert all(not planting.same(f.__code__, code) for f, code in found.codes()), reference
                 made_by = load_reference(program, what="program") if program else found.on.make
                 assert made_by is found.on.make, reference

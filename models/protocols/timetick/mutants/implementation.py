@@ -196,7 +196,9 @@ MUTANTS = patches(
         old="in self.last:",
         new="in ():",
         killer="timetick.ticks_never_go_back",
-        on=Host("timetick-impl-restarts-late", timetick).like(protocol=f"{_VARIANTS}:RestartForgetsTheTicks"),
+        on=Host("timetick-impl-restarts-late", timetick).like(
+            protocol="tidemark.spec.timetick.variants.other_rules:TicksMayGoBack"
+        ),
         source="hazard 30",
         tier="full",
         says="A coordinator that starts does not know the last ticks.",
