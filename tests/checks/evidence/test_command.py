@@ -188,7 +188,7 @@ def test_what_is_not_judged_is_said_in_short(tmp_path: Path, capsys: pytest.Capt
     log = write(tmp_path / "x.log", [parts.stored(900, ts(800))])
     _, said = judge(capsys, log, build=tmp_path / "build")
     (told,) = [one for one in said.splitlines() if one.startswith("not judged, for want of events")]
-    assert "31 rules (2 about broker, 2 about broker and store, 1 about clients, 14 about log" in told
+    assert "33 rules (2 about broker, 2 about broker and store, 1 about clients, 16 about log" in told
     assert "store-window" not in said
 
 

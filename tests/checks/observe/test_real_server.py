@@ -53,7 +53,7 @@ def test_everything_that_was_started_is_ended(number: signal.Signals, tmp_path: 
     assert any("milvus run standalone" in " ".join(each.cmdline()) for each in mine), said.read_text()
     os.kill(run.pid, number)
     status = run.wait(120)  # what hangs gets a signal after a while, then another
-    assert ends(*(each.pid for each in mine), seconds=10)
+    assert ends(*(each.pid for each in mine), seconds=60)  # a machine may be slow
     assert list(scratch.iterdir()) == []
     assert status == (7 if number == signal.SIGINT else -number)
 
