@@ -180,15 +180,7 @@ def _trace(
     for constant, value in begin["constants"].items():
         if constant not in kinds:
             raise TraceError(f"there is no constant {constant!r}")
-        kind = kinds[constant]
-        if isinstance(kind, MapType):
-            if not isinstance(value, dict) or len(kind.keys) != 1:
-                raise TraceError(f"give the constant {constant} as an object, name by name")
-            for key, item in value.items():
-                names.note(kind.keys[0], key)
-                names.note(kind.value, item)
-        else:
-            names.note(kind, value)
+        _note_constant(names, constant, *_split(kinds[constant]), value)
     for event in (event for stream in streams for event in stream):
         _note(names, actions, kinds, event)
     large = [sort for sort, found in names.names.items() if len(found) > OF_SORT_LIMIT]
@@ -197,7 +189,9 @@ def _trace(
             f"{len(names.names[large[0]])} names of {large[0]}: give a shorter piece of the trace "
             f"(at most {OF_SORT_LIMIT})"
         )
-    constants = {one: _constant(names, kinds[one], value) for one, value in begin["constants"].items()}
+    constants = {
+        one: _constant(names, *_split(kinds[one]), value) for one, value in begin["constants"].items()
+    }
     instance = Instance(
         reference, names.bounds(spec, begin["bounds"]), constants, name="the trace's instance"
     )
@@ -205,15 +199,33 @@ def _trace(
     return Trace(name, instance, tuple(begin["hidden"]), inside, missing, where)
 
 
-def _constant(names: _Names, kind: Type, value: Any) -> Any:
-    if not isinstance(kind, MapType):
+def _split(kind: Type) -> tuple[tuple[Type, ...], Type]:
+    """The types of its keys, none unless it is a map, and of what it holds."""
+    return (kind.keys, kind.value) if isinstance(kind, MapType) else ((), kind)
+
+
+def _note_constant(names: _Names, constant: str, keys: Sequence[Type], kind: Type, value: Any) -> None:
+    if not keys:
+        names.note(kind, value)
+        return
+    if not isinstance(value, dict) or not isinstance(keys[0], SortType):
+        raise TraceError(
+            f"give the constant {constant} as an object, name by name; for each further key another"
+        )
+    for key, item in value.items():
+        names.note(keys[0], key)
+        _note_constant(names, constant, keys[1:], kind, item)
+
+
+def _constant(names: _Names, keys: Sequence[Type], kind: Type, value: Any) -> Any:
+    if not keys:
         return names.of(kind, value)
-    assert isinstance(kind.keys[0], SortType)
-    known = names.names[kind.keys[0].name]
+    assert isinstance(keys[0], SortType)
+    known = names.names[keys[0].name]
     lacking = [key for key in known if key not in value]
     if lacking:
         raise TraceError(f"a constant map says nothing of {lacking[0]!r}")
-    return [names.of(kind.value, value[key]) for key in known]
+    return [_constant(names, keys[1:], kind, value[key]) for key in known]
 
 
 def _note(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Type], event: Event) -> None:
@@ -226,12 +238,12 @@ def _note(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Type
             raise TraceError(f"{at}: {event.action} has no parameter {name!r}; it has {', '.join(types)}")
         names.note(types[name], value)
     for variable, keys, value in event.see:
-        kind = kinds.get(variable)
-        if kind is None or len(keys) != (len(kind.keys) if isinstance(kind, MapType) else 0):
+        sorts, kind = _split(kinds[variable]) if variable in kinds else ((), None)
+        if kind is None or len(keys) != len(sorts):
             raise TraceError(f"{at}: {variable}{list(keys) or ''} is not a variable of the protocol")
-        for sort, key in zip(kind.keys if isinstance(kind, MapType) else (), keys, strict=True):
+        for sort, key in zip(sorts, keys, strict=True):
             names.note(sort, key)
-        names.note(kind.value if isinstance(kind, MapType) else kind, value)
+        names.note(kind, value)
 
 
 def _inside(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Type], event: Event) -> Event:
@@ -240,10 +252,9 @@ def _inside(names: _Names, actions: Mapping[str, Action], kinds: Mapping[str, Ty
         args = {name: names.of(types[name], value) for name, value in event.args.items()}
         see = []
         for variable, keys, value in event.see:
-            kind = kinds[variable]
-            sorts = kind.keys if isinstance(kind, MapType) else ()
+            sorts, kind = _split(kinds[variable])
             place = tuple(names.of(sort, key) for sort, key in zip(sorts, keys, strict=True))
-            see.append((variable, place, names.of(kind.value if isinstance(kind, MapType) else kind, value)))
+            see.append((variable, place, names.of(kind, value)))
     except TraceError as error:
         raise TraceError(f"{event.source}:{event.line}: {error}") from error
     return Event(event.source, event.line, event.node, event.action, args, tuple(see))

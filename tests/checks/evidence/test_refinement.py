@@ -322,25 +322,119 @@ def test_steps_that_it_drops_are_counted_also_the_last_ones(program: Path, tmp_p
     assert lines[-1]["s"] >= 4 * count + 1
 
 
-def test_the_lock_server_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its specification and its scripts judge logs in the form of the public ones."""
+LINE = "x : MessageType=RESPONSE, ClientID={}, LockID=7, TransactionType={}, A=1, Result={}, B=2"
+SPIN = '{{"action": "{}Lock", "data": {{"thread": {}}}, "post_state": {{"lockHolder": {}}}}}'
+CALLS = [(0, "LOCK", "SUCCESS"), (1, "LOCK", "FAIL"), (1, "RELEASE", "FAIL"), (0, "RELEASE", "SUCCESS")]
+HELD = [("Acquire", 0, 0), ("Acquire", 1, 0), ("Release", 0, "null"), ("Acquire", 1, 1)]
+
+
+def calls(*given: tuple[int, str, str]) -> str:
+    return "\n".join(LINE.format(*call) for call in given)
+
+
+def spins(*given: tuple[str, int, object]) -> str:
+    return "\n".join(SPIN.format(*event) for event in given)
+
+
+def told(*given: tuple[Any, ...]) -> str:
+    """Events of CCF's clients: type or status, transaction, place."""
+    events = []
+    for kind, tx, *place in given:
+        event = {"type": kind} if tx is not None else {"type": "TxStatusReceived", "status": kind}
+        events.append(event | ({"tx": tx} if tx is not None else {}) | ({"tx_id": place} if place else {}))
+    return "\n".join(map(json.dumps, events))
+
+
+def sent(tx: int, view: int, number: int) -> list[tuple[Any, ...]]:
+    return [("RwTxRequest", tx), ("RwTxExecute", tx, view, number), ("RwTxResponse", tx, view, number)]
+
+
+def committed(view: int, number: int) -> tuple[Any, ...]:
+    return ("CommittedStatus", None, view, number)
+
+
+def invalid(view: int, number: int) -> tuple[Any, ...]:
+    return ("InvalidStatus", None, view, number)
+
+
+def votes(*given: tuple[Any, ...]) -> str:
+    """Events of raft's nodes: node, name, term, role; of a vote from whom and to whom."""
+    events = []
+    for node, name, term, role, *vote in given:
+        event = {"nid": node, "name": name, "state": {"term": term}, "role": f"State{role}"}
+        if vote:
+            sender, receiver = vote
+            message = {"type": "MsgVoteResp", "term": term, "from": sender, "to": receiver, "reject": False}
+            event["msg"] = message
+        events.append({"event": event})
+    return "\n".join(map(json.dumps, events))
+
+
+ELECTION: list[tuple[Any, ...]] = [
+    *((node, "BecomeFollower", 1, "Follower") for node in "123"),
+    ("2", "BecomeCandidate", 2, "Candidate"),
+    ("2", "SendRequestVoteResponse", 2, "Candidate", "2", "2"),
+    ("2", "ReceiveRequestVoteResponse", 2, "Candidate", "2", "2"),
+    ("3", "BecomeFollower", 2, "Follower"),
+    ("3", "SendRequestVoteResponse", 2, "Follower", "3", "2"),
+    ("2", "ReceiveRequestVoteResponse", 2, "Candidate", "3", "2"),
+    ("2", "BecomeLeader", 2, "Leader"),
+]
+READ = [("RoTxRequest", 1), ("RoTxResponse", 1, 3, 9)]
+
+PUBLIC: dict[str, tuple[str, list[str], list[str]]] = {
+    "convert.py": (
+        "lockserver",
+        [calls(*CALLS)],
+        [calls(CALLS[0], (1, "LOCK", "SUCCESS")), calls(CALLS[-1])],
+    ),
+    "spin.py": (
+        "lockserver",
+        [spins(*HELD)],
+        [spins(*HELD[:3], ("Acquire", 1, 0)), spins(*HELD[:2], HELD[3])],
+    ),
+    "ccf.py": (
+        "ledger",
+        [
+            told(*sent(0, 2, 10), committed(2, 10), *sent(1, 2, 11), invalid(2, 11), *sent(2, 3, 11)),
+            told(*sent(0, 2, 10), committed(2, 10), READ[0], ("RoTxResponse", 1, 3, 12)),
+        ],
+        [
+            told(*sent(0, 2, 10), committed(2, 10), invalid(2, 10)),
+            told(*sent(0, 2, 10), *sent(1, 3, 10), committed(2, 10), committed(3, 10)),
+            told(*sent(0, 2, 10), *sent(1, 2, 11), invalid(2, 10), committed(2, 11)),
+            told(*sent(0, 2, 10), committed(2, 10), *READ),
+            told(*sent(0, 2, 10), committed(2, 10), *sent(1, 3, 10)),
+            told(*sent(0, 2, 10), *sent(1, 2, 10)),
+            told(*sent(0, 2, 10)[:2], ("RwTxResponse", 0, 2, 11)),
+            told(*sent(0, 2, 10), committed(2, 9)),
+        ],
+    ),
+    "raft.py": (
+        "elections",
+        [votes(*ELECTION)],
+        [
+            votes(*ELECTION[:5], *ELECTION[6:]),
+            votes(*ELECTION, ("3", "SendRequestVoteResponse", 2, "Follower", "3", "1")),
+            votes(*ELECTION, ("2", "BecomeFollower", 1, "Follower")),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("script", PUBLIC)
+def test_the_specifications_and_scripts_of_the_page(
+    script: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They judge logs in the form of the public ones: sound ones hold, others are refuted."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     page = (ROOT / "docs" / "traces.md").read_text(encoding="utf-8")
     for name, text in re.findall(r"^```python file=(\S+)\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
         (tmp_path / name).write_text(text, encoding="utf-8")
-    calls = [(0, "LOCK", "SUCCESS"), (1, "LOCK", "FAIL"), (1, "RELEASE", "FAIL"), (0, "RELEASE", "SUCCESS")]
-    line = "x : MessageType=RESPONSE, ClientID={}, LockID=7, TransactionType={}, A=1, Result={}, B=2"
-    logs = [
-        ("convert.py", "\n".join(line.format(*call) for call in given), status)
-        for given, status in ((calls, 0), ([calls[0], (1, "LOCK", "SUCCESS")], 1), ([calls[-1]], 1))
-    ]
-    event = '{{"action": "{}Lock", "data": {{"thread": {}}}, "post_state": {{"lockHolder": {}}}}}'
-    held = [("Acquire", 0, 0), ("Acquire", 1, 0), ("Release", 0, "null"), ("Acquire", 1, 1)]
-    for spins, status in ((held, 0), ([*held[:3], ("Acquire", 1, 0)], 1), ([*held[:2], held[3]], 1)):
-        logs.append(("spin.py", "\n".join(event.format(*one) for one in spins), status))
-    for script, log, status in logs:
+    protocol, sound, wrong = PUBLIC[script]
+    for log, status in [*((one, 0) for one in sound), *((one, 1) for one in wrong)]:
         done = subprocess.run([sys.executable, script], input=log, capture_output=True, text=True, check=True)
         (tmp_path / "run.ndjson").write_text(done.stdout, encoding="utf-8")
         assert app.run(["evidence", "run.ndjson", "--build", "b"]) == status
-    monkeypatch.delitem(sys.modules, "lockserver")
+    monkeypatch.delitem(sys.modules, protocol)
