@@ -25,14 +25,16 @@ COLLECTION = "c"
 
 @asynccontextmanager
 async def running(root: Path, config: ClusterConfig = QUICK, **options: Any) -> AsyncIterator[Cluster]:
-    """A cluster, and its failure if it has one."""
+    """A cluster, and its failure if it has one. It leaves no task behind."""
     cluster = Cluster(root, config=config, **options)
+    before = asyncio.all_tasks()
     try:
         await cluster.start()
         yield cluster
         cluster.supervisor.check()
     finally:
         await cluster.stop()
+    assert asyncio.all_tasks() <= before
 
 
 def client(cluster: Cluster, proxy: int) -> Client:
