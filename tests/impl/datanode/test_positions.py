@@ -22,6 +22,7 @@ from tidemark.impl.types import (
     EndPosition,
     Pack,
     Position,
+    RecoveryAnswer,
     SaveBinlogPaths,
     SaveOutcome,
     StartPosition,
@@ -54,6 +55,14 @@ class Calls(DirectCoordinatorClient):
         super().__init__(coordinator)
         self.script = script
         self.coordinator = coordinator
+        self.sessions: list[int] = []
+
+    async def recover_channel(
+        self, channel: str, node_id: str, session: int, *, deadline: float
+    ) -> RecoveryAnswer:
+        assert session not in self.sessions, "each incarnation takes the channel up once"
+        self.sessions.append(session)
+        return await super().recover_channel(channel, node_id, session, deadline=deadline)
 
     async def save_binlog_paths(self, request: SaveBinlogPaths, *, deadline: float) -> SaveOutcome:
         what = self.script.pop(0) if self.script else "ok"

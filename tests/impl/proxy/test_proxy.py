@@ -261,6 +261,14 @@ async def test_a_read_is_refused_by_a_full_queue_and_by_a_proxy_that_closes():
     assert (list(queue.unissued), queue.entered) == ([first], 1)
 
 
+async def test_a_caller_keeps_an_answer_that_it_has_not_read_yet_when_the_proxy_ends(world):
+    begun = await held(world)
+    [task] = world.proxy.queues.pending.values()
+    task.answered.set()
+    world.proxy.queues.cut()
+    assert await errors_of(begun) == [DmlTask]
+
+
 async def test_a_close_returns_when_the_last_read_has_ended(world):
     await world.serves()
     gate = asyncio.Event()
