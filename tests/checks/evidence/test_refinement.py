@@ -361,7 +361,13 @@ def votes(*given: tuple[Any, ...]) -> str:
     """Events of raft's nodes: node, name, term, role; of a vote from whom and to whom."""
     events = []
     for node, name, term, role, *vote in given:
-        event = {"nid": node, "name": name, "state": {"term": term}, "role": f"State{role}"}
+        event = {
+            "nid": node,
+            "name": name,
+            "state": {"term": term},
+            "role": f"State{role}",
+            "conf": [["1", "2", "3"], []],
+        }
         if vote:
             sender, receiver = vote
             message = {"type": "MsgVoteResp", "term": term, "from": sender, "to": receiver, "reject": False}
@@ -412,7 +418,7 @@ PUBLIC: dict[str, tuple[str, list[str], list[str]]] = {
     ),
     "raft.py": (
         "elections",
-        [votes(*ELECTION)],
+        [votes(*ELECTION), votes(*ELECTION, ("4", "BecomeFollower", 2, "Follower"))],
         [
             votes(*ELECTION[:5], *ELECTION[6:]),
             votes(*ELECTION, ("3", "SendRequestVoteResponse", 2, "Follower", "3", "1")),
