@@ -328,33 +328,21 @@ CALLS = [(0, "LOCK", "SUCCESS"), (1, "LOCK", "FAIL"), (1, "RELEASE", "FAIL"), (0
 HELD = [("Acquire", 0, 0), ("Acquire", 1, 0), ("Release", 0, "null"), ("Acquire", 1, 1)]
 
 
-def calls(*given: tuple[int, str, str]) -> str:
-    return "\n".join(LINE.format(*call) for call in given)
-
-
-def spins(*given: tuple[str, int, object]) -> str:
-    return "\n".join(SPIN.format(*event) for event in given)
+def lines(form: str, *given: tuple[object, ...]) -> str:
+    return "\n".join(form.format(*one) for one in given)
 
 
 def told(*given: tuple[Any, ...]) -> str:
-    """Events of CCF's clients: type or status, transaction, place."""
+    """Events of CCF's clients: what, which transaction (unless it is a status), view and number."""
     events = []
-    for kind, tx, *place in given:
-        event = {"type": kind} if tx is not None else {"type": "TxStatusReceived", "status": kind}
-        events.append(event | ({"tx": tx} if tx is not None else {}) | ({"tx_id": place} if place else {}))
+    for kind, *numbers in given:
+        of = {"status": kind} if kind.endswith("Status") else {"tx": numbers.pop(0)}
+        events.append(of | {"type": kind} | ({"tx_id": numbers} if numbers else {}))
     return "\n".join(map(json.dumps, events))
 
 
 def sent(tx: int, view: int, number: int) -> list[tuple[Any, ...]]:
     return [("RwTxRequest", tx), ("RwTxExecute", tx, view, number), ("RwTxResponse", tx, view, number)]
-
-
-def committed(view: int, number: int) -> tuple[Any, ...]:
-    return ("CommittedStatus", None, view, number)
-
-
-def invalid(view: int, number: int) -> tuple[Any, ...]:
-    return ("InvalidStatus", None, view, number)
 
 
 def votes(*given: tuple[Any, ...]) -> str:
@@ -368,11 +356,8 @@ def votes(*given: tuple[Any, ...]) -> str:
             "role": f"State{role}",
             "conf": [["1", "2", "3"], []],
         }
-        if vote:
-            sender, receiver = vote
-            message = {"type": "MsgVoteResp", "term": term, "from": sender, "to": receiver, "reject": False}
-            event["msg"] = message
-        events.append({"event": event})
+        message = dict(zip(("from", "to"), vote, strict=False), type="MsgVoteResp", term=term, reject=False)
+        events.append({"event": event | ({"msg": message} if vote else {})})
     return "\n".join(map(json.dumps, events))
 
 
@@ -386,34 +371,34 @@ ELECTION: list[tuple[Any, ...]] = [
     ("2", "ReceiveRequestVoteResponse", 2, "Candidate", "3", "2"),
     ("2", "BecomeLeader", 2, "Leader"),
 ]
-READ = [("RoTxRequest", 1), ("RoTxResponse", 1, 3, 9)]
+FIRST = [*sent(0, 2, 10), ("CommittedStatus", 2, 10)]
 
 PUBLIC: dict[str, tuple[str, list[str], list[str]]] = {
     "convert.py": (
         "lockserver",
-        [calls(*CALLS)],
-        [calls(CALLS[0], (1, "LOCK", "SUCCESS")), calls(CALLS[-1])],
+        [lines(LINE, *CALLS)],
+        [lines(LINE, CALLS[0], (1, "LOCK", "SUCCESS")), lines(LINE, CALLS[-1])],
     ),
     "spin.py": (
         "lockserver",
-        [spins(*HELD)],
-        [spins(*HELD[:3], ("Acquire", 1, 0)), spins(*HELD[:2], HELD[3])],
+        [lines(SPIN, *HELD)],
+        [lines(SPIN, *HELD[:3], ("Acquire", 1, 0)), lines(SPIN, *HELD[:2], HELD[3])],
     ),
     "ccf.py": (
         "ledger",
         [
-            told(*sent(0, 2, 10), committed(2, 10), *sent(1, 2, 11), invalid(2, 11), *sent(2, 3, 11)),
-            told(*sent(0, 2, 10), committed(2, 10), READ[0], ("RoTxResponse", 1, 3, 12)),
+            told(*FIRST, *sent(1, 2, 11), ("InvalidStatus", 2, 11), *sent(2, 3, 11)),
+            told(*FIRST, ("RoTxRequest", 1), ("RoTxResponse", 1, 3, 12)),
         ],
         [
-            told(*sent(0, 2, 10), committed(2, 10), invalid(2, 10)),
-            told(*sent(0, 2, 10), *sent(1, 3, 10), committed(2, 10), committed(3, 10)),
-            told(*sent(0, 2, 10), *sent(1, 2, 11), invalid(2, 10), committed(2, 11)),
-            told(*sent(0, 2, 10), committed(2, 10), *READ),
-            told(*sent(0, 2, 10), committed(2, 10), *sent(1, 3, 10)),
+            told(*FIRST, ("InvalidStatus", 2, 10)),
+            told(*sent(0, 2, 10), *sent(1, 3, 10), ("CommittedStatus", 2, 10), ("CommittedStatus", 3, 10)),
+            told(*sent(0, 2, 10), *sent(1, 2, 11), ("InvalidStatus", 2, 10), ("CommittedStatus", 2, 11)),
+            told(*FIRST, ("RoTxRequest", 1), ("RoTxResponse", 1, 3, 9)),
+            told(*FIRST, *sent(1, 3, 10)),
             told(*sent(0, 2, 10), *sent(1, 2, 10)),
             told(*sent(0, 2, 10)[:2], ("RwTxResponse", 0, 2, 11)),
-            told(*sent(0, 2, 10), committed(2, 9)),
+            told(*sent(0, 2, 10), ("CommittedStatus", 2, 9)),
         ],
     ),
     "raft.py": (
