@@ -142,11 +142,6 @@ class Argument:
         """The manifest that pins a property."""
         return next((name for name, manifest in self.manifests.items() if claim in manifest.kinds), None)
 
-    def foundations(self, name: str) -> list[str]:
-        """The protocols that ``name`` rests on, directly or not, and that rely on no other."""
-        below = [name, *nx.descendants(self.graph, name)]
-        return sorted(one for one in below if self.graph.out_degree(one) == 0)
-
     def _entries(self, name: str) -> tuple[ArgumentEntry, ...]:
         return tuple(one for one in self.manifests[name].argument if not one.must_fail)
 

@@ -357,15 +357,6 @@ class Kept:
         record = self._store.latest(task.name)
         return None if record is None else record.seconds
 
-    def changed_parts(self, task: Task) -> list[str]:
-        """What differs from the last record of the task; empty if there is none."""
-        key, record = self.key(task), self._store.latest(task.name)
-        if key is None or record is None:
-            return []
-        before = record.parts
-        names = [*key.parts, *(name for name in before if name not in key.parts)]
-        return [name for name in names if key.parts.get(name) != before.get(name)]
-
     def close(self) -> None:
         """Write what was computed on the way."""
         self._memo.save()

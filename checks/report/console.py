@@ -120,7 +120,7 @@ def _columns(heading: str, arranged: Matrix) -> Table:
 def _add(table: Table, row: Row, arranged: Matrix, *, indent: str = "") -> None:
     style = "default" if row.ok else "bold red"
     cells = (_cell(row.cells[name]) for name in arranged.judges)
-    table.add_row(Text(f"{indent}{_short(row)}", style=style), *cells)
+    table.add_row(Text(indent + row.property_id.removeprefix(f"{row.protocol}."), style=style), *cells)
 
 
 def _properties(arranged: Matrix) -> Table:
@@ -134,11 +134,6 @@ def _properties(arranged: Matrix) -> Table:
             above = row.protocol
         _add(table, row, arranged)
     return table
-
-
-def _short(row: Row) -> str:
-    """Without the protocol's name, which is in every id."""
-    return row.property_id.removeprefix(f"{row.protocol}.")
 
 
 def _cell(cell: Cell) -> Text:

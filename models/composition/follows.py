@@ -85,14 +85,12 @@ def compose(
         said=occurs(both.taken, both.step),
         possible=_state(reference, [*given, both.goal]),
         without={
-            claim: _state(reference, [both.glue, *_others(guarantees, claim)], fails=both.goal)
+            claim: _state(
+                reference, [one for one in (both.glue, *guarantees) if one.id != claim], fails=both.goal
+            )
             for claim in both.claims
         },
     )
-
-
-def _others(guarantees: Sequence[Property], claim: str) -> list[Property]:
-    return [one for one in guarantees if one.id != claim]
 
 
 def _obligation(both: Joined, guarantees: Sequence[Property]) -> Obligation:

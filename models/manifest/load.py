@@ -97,7 +97,7 @@ def _with_those_of_the_base(data: dict[str, Any], path: Path, *, file: str) -> d
     for section, entries in (("instance", base.instance), ("proof", base.proof)):
         own = {str(one.get("name")): one for one in data.get(section, []) if isinstance(one, dict)}
         said = {
-            f"{data.get('name')}-{_stem(entry.name, base.name)}": _said(entry)
+            f"{data.get('name')}-{entry.name.removeprefix(f'{base.name}-')}": _said(entry)
             for entry in entries
             if entry.protocol == base.protocol
             and not getattr(entry, "second_opinion", False)
@@ -107,10 +107,6 @@ def _with_those_of_the_base(data: dict[str, Any], path: Path, *, file: str) -> d
             {"name": name, **said.get(name, {}), **own.get(name, {})} for name in dict.fromkeys((*said, *own))
         ]
     return content
-
-
-def _stem(name: str, base: str) -> str:
-    return name.removeprefix(f"{base}-")
 
 
 def _said(entry: InstanceEntry | ProofEntry) -> dict[str, Any]:

@@ -45,8 +45,4 @@ def entries_of(listed: MutantModule, *, file: str) -> list[dict[str, Any]]:
             file=file,
             remedy="restore the mutant that is gone, or change  number  under [mutants] on purpose",
         )
-    return [_entry(item, listed.prefix_of(item)) for item in found]
-
-
-def _entry(item: Declared, prefix: str) -> dict[str, Any]:
-    return {**vars(item), "name": prefix + item.name}
+    return [vars(item) | {"name": listed.prefix_of(item) + item.name} for item in found]

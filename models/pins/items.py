@@ -86,7 +86,8 @@ def _reading(reference: str) -> Item:
 
 def _difference(base: Spec, variant: Spec, name: str) -> Said:
     ours, theirs = _declared(base) | _members(base), _declared(variant) | _members(variant)
-    changed = [one for one in sorted({*ours, *theirs}) if _differ(ours.get(one), theirs.get(one))]
+    same = {one for one in {*ours} & {*theirs} if ours[one].meaning == theirs[one].meaning}
+    changed = sorted({*ours, *theirs} - same)
     plain = [[one, theirs[one].plain() if one in theirs else None] for one in changed]
     lines: list[str] = []
     for one in changed:
@@ -101,10 +102,6 @@ def _difference(base: Spec, variant: Spec, name: str) -> Said:
     known = {prop.id for prop in base.properties}
     adds = tuple((str(prop.kind), prop.id) for prop in variant.properties if prop.id not in known)
     return replace(said, pin=said.pin.model_copy(update={"adds": adds}))
-
-
-def _differ(one: Item | None, other: Item | None) -> bool:
-    return one is None or other is None or one.meaning != other.meaning
 
 
 def _changes(old: Sequence[str], new: Sequence[str]) -> Iterator[str]:

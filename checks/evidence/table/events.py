@@ -97,9 +97,10 @@ class Events:
         self, columns: Sequence[str], kinds: Sequence[str], family: str, where: pc.Expression | None
     ) -> ds.Scanner:
         chosen = where
-        for one in (pc.field("kind").isin(list(kinds)) if kinds else None, _of_family(family)):
-            if one is not None:
-                chosen = one if chosen is None else chosen & one
+        wanted = [pc.field("kind").isin(list(kinds))] if kinds else []
+        wanted += [pc.starts_with(pc.field("kind"), f"{family}.")] if family else []
+        for one in wanted:
+            chosen = one if chosen is None else chosen & one
         return self._data.scanner(
             columns=list(columns) or None,
             filter=chosen,
@@ -107,7 +108,3 @@ class Events:
             batch_readahead=_BATCHES_AHEAD,
             fragment_readahead=1,
         )
-
-
-def _of_family(family: str) -> pc.Expression | None:
-    return pc.starts_with(pc.field("kind"), f"{family}.") if family else None

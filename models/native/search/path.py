@@ -36,17 +36,14 @@ def path_to(result: SearchResult, hit: Hit) -> Path:
     numbers, taken = chain(result, hit.state)
     codec, kernel = result.kernel.codec, result.kernel
     if result.symmetry is not None:
-        return _unfolded(result, result.symmetry, numbers[0], [*taken, *_last(hit)])
+        last = [] if hit.step is None else [hit.step]
+        return _unfolded(result, result.symmetry, numbers[0], taken + last)
     states = [codec.unpack(result.states[number]) for number in numbers]
     steps = [kernel.steps[step] for step in taken]
     if hit.step is not None:
         steps.append(kernel.steps[hit.step])
         states.append(codec.unpack(hit.target))
     return replayed(kernel.interpreter, states, steps)
-
-
-def _last(hit: Hit) -> tuple[int, ...]:
-    return () if hit.step is None else (hit.step,)
 
 
 def _unfolded(result: SearchResult, symmetry: Symmetry, first: int, taken: Sequence[int]) -> Path:

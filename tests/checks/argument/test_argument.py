@@ -93,7 +93,6 @@ def test_a_supported_argument_names_its_support() -> None:
         "below.never_falls": ("below-any-size", "read", ""),
         "environment.FRESH": ("stale", "an answer is not older than the one before it", ""),
     }
-    assert argument.foundations("above") == ["below"]
 
 
 @pytest.mark.parametrize(

@@ -87,10 +87,15 @@ def test_an_interpreter_that_was_stopped_has_not_seen_all() -> None:
         assert not PlainSearch(interpreter, limit=limit).run().complete
 
 
-def test_deadlocks_are_counted() -> None:
-    result = search(compile_kernel(Instance(SMALL + "TCommit", {"Manager": 2})))
-    assert result.totals.deadlocks == 2  # all have committed, all have aborted
-    assert result.totals.first_deadlock is not None
+def test_deadlocks_are_counted_and_saved(tmp_path: Path) -> None:
+    kernel = compile_kernel(Instance(SMALL + "TCommit", {"Manager": 2}))
+    whole = Search(kernel)
+    totals = whole.run().totals
+    assert totals.deadlocks == 2  # all have committed, all have aborted
+    assert totals.first_deadlock is not None
+    save(whole, tmp_path / "search.npz")
+    saved = load(tmp_path / "search.npz", kernel).totals
+    assert (saved.deadlocks, saved.first_deadlock) == (2, totals.first_deadlock)
 
 
 @pytest.mark.parametrize(
@@ -147,8 +152,11 @@ def test_a_damaged_search_is_refused(place: float, tmp_path: Path) -> None:
         load(file, kernel)
 
 
-def test_a_search_of_another_instance_is_refused(tmp_path: Path) -> None:
-    part = Search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": 5})))
+@pytest.mark.parametrize(("size", "symmetry"), [(5, ()), (6, ("Manager",))])
+def test_a_search_of_another_instance_is_refused(
+    size: int, symmetry: tuple[str, ...], tmp_path: Path
+) -> None:
+    part = Search(compile_kernel(Instance(SMALL + "TwoPhase", {"Manager": size})), symmetry=symmetry)
     part.run()
     save(part, tmp_path / "search.npz")
     with pytest.raises(SavedSearchError, match="another protocol or instance"):
