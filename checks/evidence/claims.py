@@ -1,7 +1,7 @@
 """For every claim of the protocols: can evidence judge it, by what, and if not, what is missing?"""
 
 import inspect
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from tidemark.checks.evidence.histories.claims import CLAIMS as HISTORY_CLAIMS
@@ -89,9 +89,9 @@ class Ability:
     """Why nothing but a trace, or nothing at all, can judge it; empty if something can."""
 
 
-def spec_claims(protocols: Collection[str] = PROTOCOLS) -> tuple[Property, ...]:
-    """The claims of these protocols, without lemmas; other names are passed over."""
-    specs = (resolve(reference).trace() for name, reference in PROTOCOLS.items() if name in protocols)
+def spec_claims() -> tuple[Property, ...]:
+    """The claims of the protocols, without lemmas."""
+    specs = (resolve(reference).trace() for reference in PROTOCOLS.values())
     left_out = ("lemma", "assumption")
     return tuple(prop for spec in specs for prop in spec.properties if prop.kind not in left_out)
 

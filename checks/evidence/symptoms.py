@@ -5,7 +5,7 @@ evidence would decide. Where a distance to the writer's clock counts, the clock 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pyarrow as pa
@@ -272,13 +272,13 @@ class Diagnosis:
         yield f"  decided by: {self.symptom.decides}"
 
 
-def diagnoses(events: Events, symptoms: Sequence[Symptom] = SYMPTOMS) -> list[Diagnosis]:
+def diagnoses(events: Events) -> list[Diagnosis]:
     """The symptoms that some events show, in the order of the table."""
-    kinds = events.kinds().keys() & {KIND, *(kind for one in symptoms for kind in one.kinds)}
+    kinds = events.kinds().keys() & {KIND, *(kind for one in SYMPTOMS for kind in one.kinds)}
     rows = events.table(*_COLUMNS, kinds=sorted(kinds)) if kinds else None
     if rows is None:
         return []
-    shown = ((one, rows.filter(_shows(rows, one))) for one in symptoms)
+    shown = ((one, rows.filter(_shows(rows, one))) for one in SYMPTOMS)
     return [_diagnosis(one, found) for one, found in shown if found.num_rows]
 
 

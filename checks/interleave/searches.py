@@ -270,10 +270,9 @@ def explore_randomly(
     seed: int,
     executions: int,
     options: Options | None = None,
-    tick: Tick | None = None,
 ) -> Exploration:
     """Run random executions. The result is ``refuted`` or ``inconclusive``, never a pass."""
-    return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options, tick=tick)
+    return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options)
 
 
 def explore_with_delays(

@@ -9,11 +9,12 @@ from tidemark.models.lemmas.needed import Needed
 from tidemark.models.symbolic.hints import small_bounds
 from tidemark.models.symbolic.subject import ProofSubject
 
+_TIMEOUT_S = 20.0
+
 
 def implied_claims(
     subject: ProofSubject,
     *,
-    timeout_s: float = FIRST_S,
     seed: int = 0,
     told: Callable[[str], None] = lambda _claim: None,
 ) -> dict[str, tuple[str, ...]]:
@@ -31,7 +32,7 @@ def implied_claims(
         if not others:
             break
         prover = Prover(replace(plain, implied={claim: others}), seed)
-        outcome = prover.attempt(prover.obligations[0], timeout_s=timeout_s)
+        outcome = prover.attempt(prover.obligations[0], timeout_s=FIRST_S)
         if outcome.proved:
             kept.remove(claim)
             found[claim] = tuple(name for name in others if name in outcome.answer.used)
@@ -52,7 +53,6 @@ class Minimised:
 def minimise(
     subject: ProofSubject,
     *,
-    timeout_s: float = 20.0,
     seed: int = 0,
     jobs: int = 1,
     watch: Callable[[str], None] = lambda _text: None,
@@ -65,7 +65,7 @@ def minimise(
     spec = subject.spec
     lemmas = tuple(prop.id for prop in spec.of_kind("lemma"))
     watch("proving with all lemmas")
-    whole = prove(subject, timeout_s=timeout_s, seed=seed, jobs=jobs)
+    whole = prove(subject, timeout_s=_TIMEOUT_S, seed=seed, jobs=jobs)
     if whole.open():
         return None
     watch("leaving out lemmas on a small instance")
@@ -76,7 +76,7 @@ def minimise(
     while left_out:
         watch(f"proving without {len(left_out)} lemmas")
         fewer = replace(subject, without=subject.without | left_out)
-        proof = prove(fewer, timeout_s=timeout_s, seed=seed, jobs=jobs)
+        proof = prove(fewer, timeout_s=_TIMEOUT_S, seed=seed, jobs=jobs)
         if not proof.open():
             break
         back = _missed(whole, proof) & left_out or left_out

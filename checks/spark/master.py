@@ -88,15 +88,15 @@ def parse_master(url: str, *, environ: Mapping[str, str] = os.environ) -> Master
     raise MalformedMasterError(url, "it starts with none of local, spark://, yarn, k8s://")
 
 
-def require_reachable(master: Master, *, seconds: float = CONNECT_SECONDS) -> None:
+def require_reachable(master: Master) -> None:
     """Return when one address of the master accepts a connection, or when there is none to try.
 
-    Raises UnreachableMasterError: all addresses refused, or did not answer within ``seconds`` each.
+    Raises UnreachableMasterError: all addresses refused, or did not answer within ``CONNECT_SECONDS`` each.
     """
     failures = []
     for host, port in master.hosts:
         try:
-            socket.create_connection((host, port), timeout=seconds).close()
+            socket.create_connection((host, port), timeout=CONNECT_SECONDS).close()
         except OSError as error:
             failures.append(f"{host}:{port}: {error.strerror or error}")
         else:

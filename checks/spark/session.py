@@ -189,7 +189,6 @@ def spark_session(
     master: str | None = None,
     build: Path = Path("build"),
     options: SparkOptions | None = None,
-    java: Callable[[], Java] = find_java,
 ) -> SparkSession:
     """The session of this process, started at the first call.
 
@@ -197,7 +196,6 @@ def spark_session(
         master: address of the master; None takes the running session's, or ``local[*]``.
         build: folder below which Spark keeps what it writes, in ``spark/``.
         options: how a new session is set up; a running one is taken as it is.
-        java: finds the Java that runs the driver.
 
     Raises:
         MalformedMasterError: ``master`` is not the address of a Spark master.
@@ -220,7 +218,7 @@ def spark_session(
             return _start_submitted(_asked_for(master), folder=build.resolve() / "spark")
         place = parse_master(DEFAULT_MASTER if master is None else master)
         require_reachable(place)
-        return _start(place, java(), folder=build.resolve() / "spark", options=options or SparkOptions())
+        return _start(place, find_java(), folder=build.resolve() / "spark", options=options or SparkOptions())
 
 
 def submitted() -> bool:

@@ -253,10 +253,10 @@ class Kernel:
 class Conditions:
     """Any conditions on single states, compiled."""
 
-    def __init__(self, instance: Instance, conditions: Sequence[Expr], *, folder: Path | None = None) -> None:
+    def __init__(self, instance: Instance, conditions: Sequence[Expr]) -> None:
         self.size = len(conditions)
         text = conditions_text(instance, Codec(instance), conditions)
-        self._library = Library((text,), folder, quick=True)
+        self._library = Library((text,), None, quick=True)
         pointer = ctypes.c_void_p
         self._check = ctypes.CFUNCTYPE(ctypes.c_uint64, pointer, ctypes.c_int64, pointer)(
             self._library.address("check")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,10 +35,9 @@ class _Part(Instance):
 
 
 class PartsLibrary:
-    """The compiled parts of variants of one instance, kept in memory; ``folder`` keeps them on disk too."""
+    """The compiled parts of variants of one instance, kept in memory."""
 
-    def __init__(self, folder: Path | None = None) -> None:
-        self.folder = folder
+    def __init__(self) -> None:
         self._parts: dict[tuple[object, ...], Kernel] = {}
 
     def action(self, whole: Instance, action: Action) -> Kernel:
@@ -59,7 +57,7 @@ class PartsLibrary:
         key = (whole.spec.variables, actions, claims)
         if key not in self._parts:
             given = (whole.protocol, whole.bounds, whole.constants, whole.name)
-            self._parts[key] = compile_kernel(_Part(*given, whole, actions, claims), folder=self.folder)
+            self._parts[key] = compile_kernel(_Part(*given, whole, actions, claims))
         return self._parts[key]
 
 
@@ -68,7 +66,6 @@ class KernelOfParts(Kernel):
 
     def __init__(self, instance: Instance, library: PartsLibrary) -> None:
         self.instance = instance
-        self.folder = library.folder
         self.plan = plan(instance)
         self.conditions = library.conditions(instance)
         self.codec = self.conditions.codec

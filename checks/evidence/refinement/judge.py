@@ -59,8 +59,8 @@ class Refined:
 
 
 class _Search:
-    def __init__(self, trace: Trace, hidden_in_a_row: int, limit: int) -> None:
-        self.trace, self.limit, self.hidden_in_a_row = trace, limit, hidden_in_a_row
+    def __init__(self, trace: Trace, limit: int) -> None:
+        self.trace, self.limit = trace, limit
         self.interpreter = Interpreter(trace.instance)
         self.params = {a.name: [p.name for p in a.params] for a in self.interpreter.spec.actions}
         self.steps: dict[str, list[Step]] = {}
@@ -93,7 +93,7 @@ class _Search:
     def after(self, at: _Candidate) -> Iterator[tuple[_Candidate, Step | None, Event | None]]:
         """Where a candidate leads: events last, so that a stack takes them first."""
         used, hidden, state = at
-        if hidden < self.hidden_in_a_row:
+        if hidden < HIDDEN_IN_A_ROW:
             for name in self.trace.hidden:
                 for step in self.steps.get(name, ()):
                     found = self.interpreter.apply(state, step)
@@ -189,9 +189,9 @@ class _Search:
             yield self.seen(event, reached.state) if reached.in_bounds else f"{step} leaves the instance"
 
 
-def refine(trace: Trace, *, hidden_in_a_row: int = HIDDEN_IN_A_ROW, candidates: int = CANDIDATES) -> Refined:
+def refine(trace: Trace, *, candidates: int = CANDIDATES) -> Refined:
     """Follow a trace. ``candidates`` bounds the search; one that ends there is no answer."""
-    return _Search(trace, hidden_in_a_row, candidates).run()
+    return _Search(trace, candidates).run()
 
 
 CLAIM = "observed_steps_are_steps"

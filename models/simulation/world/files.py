@@ -64,9 +64,8 @@ class Image(NamedTuple):
 
 
 class FileSystem:
-    """The files of one machine; its processes reach them through ``operations``. ``roots``: directories that
-    are there from the start. ``changed`` is told of each operation that has changed something: the task, and
-    what was there before.
+    """The files of one machine; its processes reach them through ``operations``. ``changed`` is told of
+    each operation that has changed something: the task, and what was there before.
     """
 
     def __init__(
@@ -74,13 +73,12 @@ class FileSystem:
         world: Environment,
         name: str,
         *,
-        roots: tuple[str, ...] = ("/",),
         changed: Callable[[str, Image], None] | None = None,
     ) -> None:
         self._world = world
         self.owner = f"files {name}"
         self._bit = world.interner.bit(self.owner)
-        self._durable_names: dict[str, int] = dict.fromkeys(roots, _DIRECTORY)
+        self._durable_names: dict[str, int] = {"/": _DIRECTORY}
         self._namings: dict[str, list[Naming]] = {}
         self._durable: dict[int, bytes] = {}
         self._changes: dict[int, list[Change]] = {}
