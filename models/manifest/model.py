@@ -318,7 +318,7 @@ class ImplementationMutants(Strict):
     seed: int = 0
     """Another sample for another number."""
     distributed: bool = False
-    """Try them in Spark tasks."""
+    """Try them in Spark tasks; by default those of the full tier, unless it is a sample."""
     equivalent: dict[str, str] = Field(default_factory=dict)
     """Reviewed: mutant id -> why nothing can tell it apart."""
     counted: dict[str, str] = Field(default_factory=dict)
@@ -335,7 +335,9 @@ class ImplementationMutants(Strict):
     @classmethod
     def _with_total(cls, data: dict[str, Any]) -> dict[str, Any]:
         counts = data.get("counts", {})
-        return {"total": sum(counts[name] for name in counts.keys() - {"names_crc32"}), **data}
+        total = sum(counts[name] for name in counts.keys() - {"names_crc32"})
+        spread = data.get("tier") == "full" and "sample" not in data
+        return {"total": total, "distributed": spread, **data}
 
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:

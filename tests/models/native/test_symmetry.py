@@ -100,6 +100,20 @@ def test_relations_of_nodes_that_are_told_apart_by_others_only() -> None:
 HERE = "tests.protocols.mazes:Named"
 
 
+def maze(left: list[int]) -> Instance:
+    """Two spots: the left doors lead where it says, the others back to the same spot."""
+    same, heard = [0, 1], [True, True]
+    constants = {"left": left, "right": same, "down": same, "calls": heard, "comes": heard}
+    return Instance("tests.protocols.mazes:Maze", {"Spot": 2}, constants)
+
+
+def test_elements_that_a_constant_treats_alike() -> None:
+    assert [search(compile_kernel(maze(left)), symmetry=("Spot",)).distinct for left in ([0, 1], [1, 0])] == [
+        1,
+        1,
+    ]
+
+
 @pytest.mark.parametrize(
     ("instance", "sorts", "why"),
     [
@@ -107,9 +121,10 @@ HERE = "tests.protocols.mazes:Named"
         (Instance(SMALL + "TwoPhase", {"Manager": 9}), ("Manager",), "362880 permutations"),
         (Instance(SMALL + "TwoPhase", {"Manager": 2}), ("Lamb",), "'Lamb' is not an opaque sort.*Manager"),
         (PEERS["flush-cp-s"].instance, ("Segment",), "Segment"),
+        (maze([0, 0]), ("Spot",), "the constant left tells"),
         (Instance("tests.protocols.mazes:Log", {"Node": 2, "Place": 1}), ("Node",), "outside the bounds"),
     ],
-    ids=["value", "many", "unknown", "constant", "beyond"],
+    ids=["value", "many", "unknown", "constant", "target", "beyond"],
 )
 def test_sorts_whose_elements_are_not_alike_are_refused(instance, sorts, why):
     with pytest.raises(SymmetryError, match=why):
