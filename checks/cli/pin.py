@@ -217,11 +217,7 @@ def _change(path: Path, text: str) -> None:
         draft.write_text(text, encoding="utf-8")
         draft.replace(path)
     except OSError as error:
-        raise _cannot_write(path, error) from error
+        said = f"{path} cannot be written ({error.strerror})"
+        raise BadInputError(said, remedy="make its folder writable") from error
     finally:
         draft.unlink(missing_ok=True)
-
-
-def _cannot_write(path: Path, error: OSError) -> BadInputError:
-    remedy = "make its folder writable"
-    return BadInputError(f"{path} cannot be written ({error.strerror})", remedy=remedy)

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
-from math import floor, sqrt
 from typing import Any
 
 from hypothesis import given, seed
@@ -43,8 +42,6 @@ from tidemark.models.simulation import Execution, Footprint, Interner, ProgramRe
 FAULT, ANYTHING_ELSE = 1, 10
 """How often a kind of event is drawn: faults stay faults, and walks get further."""
 _NUMBER = re.compile(r"\d+")
-_DEVIATIONS = 2.576
-"""Of the normal distribution: 99 % lie within so many on both sides."""
 _ATTEMPTS = 400
 """Executions that the shortening of a counterexample may take."""
 
@@ -98,17 +95,6 @@ class Walk(StateStrategy):
 
     def done(self, last: Footprint | None) -> None:
         """Nothing is learned."""
-
-
-def least_share(reached: int, of: int, walks: int) -> float:
-    """The share to pin of a witness that ``reached`` walks of a sample have had.
-
-    Of samples of ``walks`` one in two hundred has less: the lower end of a prediction interval (Agresti and
-    Coull: two walks are added to either side), rounded down to a hundredth.
-    """
-    share = (reached + 2) / (of + 4)
-    spread = sqrt(share * (1 - share) * (1 / of + 1 / walks))
-    return max(0.0, floor(100 * (share - _DEVIATIONS * spread)) / 100)
 
 
 class Broken(AssertionError):  # noqa: N818  an assertion that failed, as Hypothesis expects it

@@ -138,18 +138,13 @@ def _differences(where: str, before: Locked, now: Locked) -> Iterator[str]:
     elif before == now:
         yield f"{where}: counts as before"
     else:
-        changed = [name for name, count in now.counts.items() if before.counts.get(name) != count]
-        yield from (
-            f"{where}: {name}: {_number(before.counts.get(name))} -> {now.counts[name]:,}" for name in changed
-        )
+        for name, count in now.counts.items():
+            if (old := before.counts.get(name)) != count:
+                yield f"{where}: {name}: {'none' if old is None else f'{old:,}'} -> {count:,}"
     yield from (f"{where}: does not exercise {one}" for one in now.vacuous if one not in before.vacuous)
     yield from (f"{where}: exercises {one} now" for one in before.vacuous if one not in now.vacuous)
     yield from (f"{where}: reaches {one} now" for one in now.reached if one not in before.reached)
     yield from (f"{where}: does not reach {one}" for one in before.reached if one not in now.reached)
-
-
-def _number(count: int | None) -> str:
-    return "none" if count is None else f"{count:,}"
 
 
 def _lost(entry: Counted, result: RunResult) -> Iterator[str]:

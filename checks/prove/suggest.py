@@ -133,7 +133,8 @@ class _Search:
 
     def _with(self, offered: list[Lemma]) -> Proof:
         self.watch(f"proving with {len(offered)} lemmas")
-        prefix = _prefix(self.subject.spec)
+        spec = self.subject.spec
+        prefix = next((prop.id.partition(".")[0] for prop in spec.properties), spec.name.lower())
         added = (*self.subject.added, *(item.claim(prefix) for item in offered))
         changed = replace(self.subject, added=added)
         return prove(changed, timeout_s=self.timeout_s, seed=self.seed, jobs=self.jobs)
@@ -148,10 +149,6 @@ def _bounds(spec: Spec, size: tuple[int, int]) -> dict[str, Bound]:
         elif isinstance(kind, NumberType):
             bounds[kind.name] = (-size[1], size[1]) if kind.signed else size[1]
     return bounds
-
-
-def _prefix(spec: Spec) -> str:
-    return next((prop.id.partition(".")[0] for prop in spec.properties), spec.name.lower())
 
 
 def _not_inductive(proof: Proof, offered: list[Lemma]) -> list[Lemma]:

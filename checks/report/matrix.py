@@ -252,7 +252,10 @@ def matrix(result: RunResult) -> Matrix:
     judges = tuple(dict.fromkeys(j.verdict.subject.judge for j in shown))
     keys: dict[tuple[str, str], list[Judgement]] = {}
     for j in shown:
-        keys.setdefault((j.verdict.subject.protocol, _row_name(j)), []).append(j)
+        subject = j.verdict.subject
+        # What says what is pinned is one row a protocol; what does not has a row of its own.
+        name = MEANINGS if j.ok and subject.aspect is Aspect.MEANING else subject.property_id
+        keys.setdefault((subject.protocol, name), []).append(j)
     protocols = list(dict.fromkeys(protocol for protocol, _ in keys))
     ordered = sorted(
         keys,
@@ -265,12 +268,6 @@ def matrix(result: RunResult) -> Matrix:
         work={name: _work(name, shown) for name in judges},
         seconds={name: duration(_seconds(name, result.task_seconds)) for name in judges},
     )
-
-
-def _row_name(j: Judgement) -> str:
-    """What says what is pinned is one row a protocol; what does not has a row of its own."""
-    subject = j.verdict.subject
-    return MEANINGS if j.ok and subject.aspect is Aspect.MEANING else subject.property_id
 
 
 def _row(

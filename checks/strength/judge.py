@@ -389,21 +389,18 @@ def _verdict(
     counts = {"parts": max(1, len(parts))}
     mutants = f"; of each mutant {entry.states} states" if entry.parts == "claims" else ""
     bounds = f"{', '.join(entry.instances)}{mutants}"
+    said = [f"{part.id} is idle, {part.place.idle_words}: {part.text}" for part in new]
     notes = tuple(f"{part.id} is idle: {entry.idle[part.id]}" for part in idle if part not in new)
     if not new and not gone:
         return holds(subject, counts=counts, bounds=bounds, notes=notes, replay=replay)
     return refuted(
         subject,
         counts=counts,
-        reason="; ".join([*map(_says, new), *(_shows(part, trials) for part in gone)]),
+        reason="; ".join([*said, *(_shows(part, trials) for part in gone)]),
         bounds=bounds,
         replay=replay,
         notes=notes,
     )
-
-
-def _says(part: Part) -> str:
-    return f"{part.id} is idle, {part.place.idle_words}: {part.text}"
 
 
 def _shows(part: Part, trials: Looked) -> str:

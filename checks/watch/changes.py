@@ -65,7 +65,8 @@ def turn(
     )
     if not result.stopped:
         (settings.build / PARTIAL).unlink(missing_ok=True)
-    wrong = len({_task(one) for one in result.failures} | {one.task for one in result.unjudged})
+    subjects = [one.verdict.subject for one in result.failures]
+    wrong = len({f"{s.judge}/{s.instance}" for s in subjects} | {one.task for one in result.unjudged})
     never = len(before) - len(due)
     said = [f"{wrong} of {len(due)} checks broke" if wrong else f"{len(due)} checks as expected"]
     if result.stopped:
@@ -77,10 +78,6 @@ def turn(
     for remark in kept.remarks:
         console.print(f"note: {remark}", markup=False, highlight=False, soft_wrap=True)
     return result
-
-
-def _task(one: Judgement) -> str:
-    return f"{one.verdict.subject.judge}/{one.verdict.subject.instance}"
 
 
 INTERVAL_S = 0.5

@@ -32,12 +32,10 @@ class Needed:
             self._before[prop.id] = self._flag(f"before {prop.id}", self._holds(prop, after=False))
             self._after[prop.id] = self._flag(f"after {prop.id}", self._holds(prop, after=True))
         step = self._flag("a step", self.step.relation)
-        self._goals = {prop.id: (self._broken(prop), step) for prop in self._claims()}
+        claims = self.spec.of_kind("invariant", "lemma", "transition_invariant")
+        self._goals = {prop.id: (self._broken(prop), step) for prop in claims}
         below = [bits.both(m.enabled, bits.some(m.below.values())) for m in self.step.moves]
         self._goals["types"] = (self._flag("broken types", bits.some(below)), z3.BoolVal(val=True))
-
-    def _claims(self) -> tuple[Property, ...]:
-        return self.spec.of_kind("invariant", "lemma", "transition_invariant")
 
     def _flag(self, name: str, bit: Bit) -> Any:
         flag = z3.Bool(name)

@@ -134,7 +134,8 @@ class EventTable:
         steps: list[tuple[str, tuple[tuple[str, Any], ...]]] = []
         stutters = False
         for one in fitting:
-            if one.answer is not None and not one.answer.fullmatch(_answer(event)):
+            answer = "" if event.message is None else event.message.answer
+            if one.answer is not None and not one.answer.fullmatch(answer):
                 continue
             if one.row.when and not names.condition(one.row.when, event):
                 continue
@@ -170,10 +171,6 @@ def _pattern(template: str) -> re.Pattern[str]:
         return f"(?P<{found[1]}>[^ /]+)" if found[1] else ".*"
 
     return re.compile(_HOLE.sub(hole, re.escape(template)), re.DOTALL)
-
-
-def _answer(event: Event) -> str:
-    return event.message.answer if event.message is not None else ""
 
 
 def _carried(event: Event, path: str) -> Any:

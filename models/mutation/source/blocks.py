@@ -33,7 +33,7 @@ def statement_edits(function: Function) -> Iterator[Edit]:
     for place, statement in found:
         if _is_text(statement):
             continue
-        follower = _follower(place.block(nodes), place.index)
+        follower = next(iter(place.block(nodes)[place.index + 1 :]), None)
         is_silent = id(statement) in silent
         if isinstance(statement, ast.Raise) or not is_silent:
             yield from _dropped(function, place, statement, known)
@@ -54,10 +54,6 @@ def _bound_by(statement: ast.stmt) -> set[str]:
 
 def _is_text(statement: ast.stmt) -> bool:
     return isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-
-
-def _follower(block: Block, index: int) -> ast.stmt | None:
-    return block[index + 1] if index + 1 < len(block) else None
 
 
 def _dropped(function: Function, place: Place, statement: ast.stmt, known: set[str]) -> Iterator[Edit]:

@@ -12,7 +12,7 @@ from tests.manifests import manifests
 from tests.models.refinement.test_actions import PROTOCOLS
 from tidemark.checks.conform.judge import JUDGE, Drive
 from tidemark.checks.conform.origins import Origins, Recorder, origins, origins_text, tables
-from tidemark.checks.conform.walks import Walks, least_share
+from tidemark.checks.conform.walks import Walks
 from tidemark.checks.gate.pins import judgements
 from tidemark.checks.interleave.again import replay_token
 from tidemark.checks.mutation.implementation.hosts import Host, Kind, ask
@@ -323,12 +323,6 @@ def test_the_shares_of_three_seeds_lie_within_a_band():
     assert 0.5 < share < 0.9
     band = 4 * (entry.examples * share * (1 - share)) ** 0.5
     assert all(abs(one - share * entry.examples) <= band for one in found), found
-
-
-def test_the_least_share_is_computed_from_a_sample():
-    assert least_share(150, 300, 60) == 0.31
-    assert least_share(300, 300, 60) == 0.96
-    assert least_share(15, 300, 60) == 0.0
 
 
 def test_what_is_weighted_happens_more_often():
