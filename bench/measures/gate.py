@@ -85,7 +85,7 @@ def run(plan: Plan) -> Iterator[Row]:
     series = plan.series([several], measure=NAME, size=size)
     yield series.row(several.name, "from empty, all cores", seconds, unit="s", goal=WITHIN)
     yield series.row(several.name, "processor time of that", _processor, unit="s")
-    yield series.row(several.name, "cores at work", _at_work, unit="")
+    yield series.row(several.name, "cores at work", lambda s: _processor(s) / s.values["judging"], unit="")
     yield series.row(several.name, "nothing changed, again", value("again"), unit="s", goal=AGAIN)
     single = Side("1 job", partial(_verify, plan, jobs=1))
     series = replace(plan, repeat=1).series([single], measure=NAME, size=size)
@@ -127,10 +127,6 @@ def _on_cluster(plan: Plan, workers: int) -> Sample:
 
 
 _processor = value("processor")
-
-
-def _at_work(sample: Sample) -> float:
-    return sample.values["processor"] / max(sample.values["judging"], 1e-9)
 
 
 def _verify(plan: Plan, *, jobs: int) -> Sample:

@@ -88,16 +88,13 @@ def expected_outcome(task: Task, verdict: Verdict) -> Outcome:
         return Outcome.HOLDS if claim in {**whole.equivalent, **whole.holes} else Outcome.REFUTED
     if isinstance(entry, GeneratedMutants):
         return Outcome.HOLDS if claim in entry.equivalent else Outcome.REFUTED
-    if aspect is Aspect.VACUITY and claim not in _known_claims(task) and not isinstance(entry, ArgumentEntry):
+    extra = task.manifest.kinds_of(entry) if isinstance(entry, InstanceEntry | ProofEntry) else {}
+    own = claim in task.manifest.kinds or claim in extra
+    if aspect is Aspect.VACUITY and not own and not isinstance(entry, ArgumentEntry):
         # Nothing is vacuous but what the entry lists; if it lists something, the whole is refuted too.
         known = entry.vacuous if isinstance(entry, InstanceEntry | InterleaveEntry) else {}
         return Outcome.REFUTED if claim in known or (claim == COVERAGE and known) else Outcome.HOLDS
     return Outcome(entry.expect.of(claim).value)
-
-
-def _known_claims(task: Task) -> set[str]:
-    extra = task.manifest.kinds_of(task.entry) if isinstance(task.entry, InstanceEntry | ProofEntry) else {}
-    return {*task.manifest.kinds, *extra}
 
 
 def judgements(task: Task, by: Judge, verdicts: Sequence[Verdict]) -> list[Judgement]:

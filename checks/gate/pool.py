@@ -11,13 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass
 from multiprocessing import connection, get_context, parent_process
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import psutil
 
@@ -156,7 +155,7 @@ class Worker:
         self.processor = 0.0
 
 
-class Pool:
+class Pool(AbstractContextManager["Pool"]):
     """``jobs`` processes for the tasks of a plan. Use it with ``with``: at the end no process is left."""
 
     def __init__(
@@ -284,12 +283,7 @@ class Pool:
         if len(self._schedule):
             self._begin([worker.number], "spawn")
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """End all processes. Those that have a task are interrupted, and may save what they have; those that
         do not end in time are killed.
         """

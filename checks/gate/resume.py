@@ -8,9 +8,9 @@ that it judged.
 import hashlib
 import json
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any
 
 from tidemark.checks.gate.settings import Settings
 from tidemark.checks.verdicts.commands import PARTIAL
@@ -33,7 +33,7 @@ def fingerprint(*, seed: int) -> str:
 FORMAT = 2
 
 
-class Journal:
+class Journal(AbstractContextManager["Journal"]):
     """The file to which results are added; ``known`` results are in it from the start."""
 
     def __init__(self, settings: Settings, known: Iterable[TaskResult] = ()) -> None:
@@ -57,12 +57,7 @@ class Journal:
         self._file.write(result.model_dump_json() + "\n")
         self._file.flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._file.close()
 
 

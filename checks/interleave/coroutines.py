@@ -11,6 +11,7 @@ import functools
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import TypedDict, Unpack
 
 from tidemark.checks.interleave.errors import (
     CannotBeExploredError,
@@ -33,6 +34,16 @@ from tidemark.checks.verdicts.errors import BadInputError
 from tidemark.models.simulation import ClockOrder, FaultBudget, Order, Settings
 from tidemark.models.simulation.coroutines import CoroutineRef, Main, coroutine_ref, name_of
 from tidemark.models.simulation.virtual import RANDOM, THREADS
+
+
+class Orders(TypedDict, total=False):
+    """What "every order" means; see ``explore_coroutine``."""
+
+    order: Order | str
+    clock: ClockOrder | str
+    cancellations: int
+    exempt: Sequence[str]
+
 
 DEFAULT = Options(
     reduction=Reduction.NONE, limits=ExecutionLimits(executions=100_000, cut=20), stop_at_violation=True
@@ -75,14 +86,11 @@ _SHRINKING = 200_000
 def explore_coroutine(
     main: Main,
     *,
-    order: Order | str = Order.ASYNCIO,
-    clock: ClockOrder | str = ClockOrder.UNTIMED,
-    cancellations: int = 0,
-    exempt: Sequence[str] = (),
     merge: bool = False,
     strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
     tick: Tick | None = None,
+    **orders: Unpack[Orders],
 ) -> Exploration:
     """Run a coroutine function in every order of its steps.
 
@@ -93,11 +101,10 @@ def explore_coroutine(
     Args:
         main: an ``async def`` function without arguments. It makes what its tasks share, so that nothing
             survives from one execution to the next.
-        order: "asyncio", or "relaxed" for a free order.
-        clock: "untimed", or "per-process" to keep the durations of sleeps.
-        cancellations: how many times some task is cancelled, at any await at which it waits.
-        exempt: names of tasks, or of their coroutine functions, that are never cancelled so; ``*`` and ``?``
-            stand for any text.
+        orders: ``order``: "asyncio", or "relaxed" for a free order.
+            ``clock``: "untimed", or "per-process" to keep the durations of sleeps. ``cancellations``: how
+            many times some task is cancelled, at any await at which it waits. ``exempt``: names of tasks, or
+            of their coroutine functions, that are never cancelled so; ``*`` and ``?`` stand for any text.
         merge: give an execution up when the same callbacks have run in the same order in an earlier one.
         strategy: a bounded or random search instead of the exhaustive one, or its name ("random",
             "priorities", "delays", "preemptions"); it can only refute.
@@ -116,7 +123,7 @@ def explore_coroutine(
             f"executions are to be merged in a search by {strategy}",
             remedy="leave merge out: a strategy that leaves orders out has nothing to merge",
         )
-    program = program_of(main, order, clock, cancellations, exempt)
+    program = program_of(main, **orders)
     options = replace(options, reduction=Reduction.NONE, histories=merge)
     if strategy is not None:
         result = explore_by(program, copy.deepcopy(strategy_of(strategy)), options=options, tick=tick)
@@ -133,15 +140,12 @@ def explore_coroutine(
 def require_every_order(
     main: Main,
     *,
-    order: Order | str = Order.ASYNCIO,
-    clock: ClockOrder | str = ClockOrder.UNTIMED,
-    cancellations: int = 0,
-    exempt: Sequence[str] = (),
     merge: bool = False,
     strategy: Strategy | str | None = None,
     options: Options = DEFAULT,
     walks: bool = False,
     tick: Tick | None = None,
+    **orders: Unpack[Orders],
 ) -> Exploration:
     """Run a coroutine function in every order, and fail unless every one is right. See ``explore_coroutine``.
 
@@ -154,19 +158,9 @@ def require_every_order(
     CannotBeExploredError: the function uses what the simulation refuses.
     """
     began = time.perf_counter()
-    program = program_of(main, order, clock, cancellations, exempt)
+    program = program_of(main, **orders)
     first = _first(program, options, tick) if walks and strategy is None else None
-    search = functools.partial(
-        explore_coroutine,
-        main,
-        order=order,
-        clock=clock,
-        cancellations=cancellations,
-        exempt=exempt,
-        merge=merge,
-        strategy=strategy,
-        tick=tick,
-    )
+    search = functools.partial(explore_coroutine, main, merge=merge, strategy=strategy, tick=tick, **orders)
     if first is not None and first.status is Status.REFUTED:
         # What the search comes to soon is nearer to the default order than what a random order shows.
         near = search(options=_left(options, began, executions=_FIRST_EXECUTIONS))
@@ -261,21 +255,13 @@ def _covered(result: Exploration, first: Exploration | None) -> str:
     return words
 
 
-def replay_coroutine(
-    main: Main,
-    token: str,
-    *,
-    order: Order | str = Order.ASYNCIO,
-    clock: ClockOrder | str = ClockOrder.UNTIMED,
-    cancellations: int = 0,
-    exempt: Sequence[str] = (),
-) -> ExecutionRecord:
+def replay_coroutine(main: Main, token: str, **orders: Unpack[Orders]) -> ExecutionRecord:
     """Run the one order of a token again, for a debugger.
 
     Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the function no
     longer behaves as recorded.
     """
-    return replay(program_of(main, order, clock, cancellations, exempt), token)
+    return replay(program_of(main, **orders), token)
 
 
 def program_of(

@@ -8,8 +8,9 @@ import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import IO, Any, Self
+from typing import IO, Any
 
 _PARENT_DEATH_SIGNAL = 1  # prctl(2): PR_SET_PDEATHSIG
 _WAIT_SECONDS = 10.0
@@ -117,14 +118,11 @@ class Child:
             return "(nothing)"
 
 
-class Processes:
+class Processes(AbstractContextManager["Processes"]):
     """All processes of a run: whatever happens, they are ended when the block is left."""
 
     def __init__(self) -> None:
         self._children: list[Child] = []
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *_: object) -> None:
         self.end_all()

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from multiprocessing import get_context
-from types import TracebackType
-from typing import TYPE_CHECKING, NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple
 
 from tidemark.models.instance import BadInstance
 from tidemark.models.symbolic.hints import Hint, Hints, SmallModel, small_bounds
@@ -193,7 +193,7 @@ class Prover:
         return outcome
 
 
-class Workers:
+class Workers(AbstractContextManager["Workers"]):
     """Runs portions of a proof here, in up to ``jobs`` processes or as tasks of Spark, with the same answers.
 
     Each process makes the obligations itself: only answers travel.
@@ -209,12 +209,7 @@ class Workers:
         self._jobs = jobs
         self._pool: ProcessPoolExecutor | None = None
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, _error: BaseException | None, _trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown(wait=kind is None, cancel_futures=True)
 

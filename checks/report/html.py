@@ -181,9 +181,7 @@ def _brief(one: Judgement) -> dict[str, Any]:
 def _shown(one: Judgement, result: RunResult) -> dict[str, Any]:
     verdict = one.verdict
     trace = verdict.counterexample
-    return {
-        "subject": verdict.subject,
-        "outcome": verdict.outcome.value,
+    return _brief(one) | {
         "expected": one.expected.value,
         "bounds": verdict.bounds,
         "reason": verdict.reason,
@@ -194,7 +192,6 @@ def _shown(one: Judgement, result: RunResult) -> dict[str, Any]:
         "text": "",
         "svg": svg(trace) if trace else "",
         "data": run_data(trace) if trace and trace.steps and trace.initial else None,
-        "steps": len(trace.steps) if trace else 0,
         "bundle": f"../{FOLDER}/{bundle_id(verdict)}" if trace else "",
         "anchor": run_anchor(verdict),
     }

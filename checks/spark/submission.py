@@ -35,13 +35,11 @@ def environment_archive(*, folder: Path) -> Path:
     with tarfile.open(partial, "w:gz", compresslevel=1) as archive:
         for path in sorted(packages.iterdir()):
             if path.name.partition("-")[0] not in LEFT_OUT:
-                archive.add(path, path.name, filter=_without_caches)
+                archive.add(
+                    path, path.name, filter=lambda item: None if item.name.endswith("__pycache__") else item
+                )
     partial.replace(target)
     return target
-
-
-def _without_caches(item: tarfile.TarInfo) -> tarfile.TarInfo | None:
-    return None if item.name.endswith("__pycache__") else item
 
 
 def launcher(*, folder: Path) -> Path:

@@ -146,12 +146,8 @@ def _swapped(function: Function, place: Place, one: ast.stmt, two: ast.stmt) -> 
         return
     if _is_seen(one) and _is_seen(two):
         # Those that cannot matter keep their number, so that the names of the others do not depend on them.
-        make = _exchanged if _depend(one, two) else list
-        yield Edit("swapped", one.lineno, splicing(place, 2, make))
-
-
-def _exchanged(old: Block) -> Block:
-    return [old[1], old[0]]
+        step = -1 if _depend(one, two) else 1
+        yield Edit("swapped", one.lineno, splicing(place, 2, lambda old, step=step: old[::step]))
 
 
 def _depend(one: ast.stmt, two: ast.stmt) -> bool:

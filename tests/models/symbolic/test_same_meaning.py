@@ -16,7 +16,7 @@ from tidemark.models.symbolic import bits
 from tidemark.models.symbolic.enumerate import Enumerator
 from tidemark.models.symbolic.finite import Frame, SymbolicInstance
 from tidemark.models.symbolic.hints import is_true, new_solver
-from tidemark.spec.language.expr import Expr, Read, free_locals, walk
+from tidemark.spec.language.expr import Expr, free_locals, walk
 from tidemark.spec.language.render import render
 from tidemark.spec.language.types import MapType
 
@@ -39,12 +39,12 @@ def values(instance: Instance) -> list[Expr]:
     whole += [expr for action in spec.actions for _, expr in action.updates]
     whole += [prop.expr for prop in spec.properties]
     parts = (part for expr in whole for part in walk(expr) if not isinstance(part.type, MapType))
-    found = [part for part in parts if not free_locals(part) and not any(map(is_primed, walk(part)))]
+    found = [
+        part
+        for part in parts
+        if not free_locals(part) and not any(getattr(one, "primed", False) for one in walk(part))
+    ]
     return sorted(found, key=lambda part: -len(list(walk(part))))[:6]
-
-
-def is_primed(expr: Expr) -> bool:
-    return isinstance(expr, Read) and expr.primed
 
 
 def known_state(space: SymbolicInstance, state: tuple) -> dict:  # type: ignore[type-arg]
