@@ -11,7 +11,7 @@ from tidemark.checks.inputs.manifests import instance_within
 from tidemark.checks.verdicts.counterexample import Counterexample
 from tidemark.checks.verdicts.errors import BadInputError, known_names
 from tidemark.checks.verdicts.exit_codes import ExitCode, most_severe
-from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.progress import silent
 from tidemark.checks.verdicts.verdict import COVERAGE, Aspect, Outcome, Verdict
 from tidemark.models.cores import cores
 from tidemark.models.instance import Bound, Instance
@@ -134,7 +134,6 @@ def explored(
     seconds: float | None = None,
     memory: int | None = None,
     workers: int | None = None,
-    progress: Progress = silent,
 ) -> Answer:
     """The same, of an instance. ``memory``: bytes; ``workers``: threads, all cores if None."""
     from tidemark.checks.explore import judge
@@ -144,7 +143,7 @@ def explored(
     wanted = [prop.id for prop in chosen]
     ends = len(claims) == 1 if first is None else first
     limits = SearchLimits(memory=memory, seconds=seconds, stop_on=frozenset(wanted if ends else ()))
-    found = judge.explore(instance, properties=wanted, progress=progress, limits=limits, workers=workers)
+    found = judge.explore(instance, properties=wanted, progress=silent, limits=limits, workers=workers)
     idle = [
         verdict
         for verdict in found

@@ -46,13 +46,11 @@ class Shrunk:
     complete: bool
 
 
-def shrink(
-    program: ProgramRef, found: Found, *, attempts: int = 2_000, steps: int = 2_000, fewest: bool = False
-) -> Shrunk:
+def shrink(program: ProgramRef, found: Found, *, attempts: int = 2_000, fewest: bool = False) -> Shrunk:
     """Look for a shorter execution with the same violation. ``fewest``: steps count first, not deviations."""
     if found.violation.kind == SPIN:
         attempts = 1  # each one takes seconds: the natural way only
-    search = _Shrinker(program, found, attempts=attempts, steps=steps, fewest=fewest)
+    search = _Shrinker(program, found, attempts=attempts, fewest=fewest)
     with quiet():
         complete = search.run()
     return Shrunk(
@@ -65,14 +63,13 @@ def shrink(
 
 
 class _Shrinker:
-    def __init__(self, program: ProgramRef, found: Found, *, attempts: int, steps: int, fewest: bool) -> None:
+    def __init__(self, program: ProgramRef, found: Found, *, attempts: int, fewest: bool) -> None:
         self._program = program
         self._factory = program.load()
         self._identity = found.violation.identity
         self._found = found
         self._picks = found.picks
         self._allowed = attempts
-        self._steps = steps
         self._fewest = fewest
         passes = (self._defaults, self._deletions, self._without, self._lowered)
         self._passes = passes[::-1] if fewest else passes
@@ -143,7 +140,7 @@ class _Shrinker:
     def _is_better(self, strategy: Strategy) -> bool:
         self.spent += 1
         strategy.new_execution()
-        run = run_once(self._factory, strategy, interner=Interner(), steps=self._steps)
+        run = run_once(self._factory, strategy, interner=Interner(), steps=2_000)
         if run.violation is None or run.violation.identity != self._identity:
             return False
         count, steps = deviations(run.trace), len(run.trace)
