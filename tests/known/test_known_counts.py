@@ -99,7 +99,7 @@ needs = pytest.mark.skipif(
 )
 
 
-HERE = ("AlternatingBit", "DiningPhilosophers", "InnerFifo")
+HERE = ("DiningPhilosophers", "InnerFifo")
 """The rows with the richest steps; Spin agrees on the others too, which take it longer to compile."""
 
 

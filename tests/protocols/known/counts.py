@@ -65,7 +65,6 @@ ROWS = (
         {"root": 0, "edge": [[(min(a, b), max(a, b)) in SEVEN_EDGES for b in range(5)] for a in range(5)]},
         stuck=2,
     ),
-    Row(KNOWN + "queues:AlternatingBit", {"Slot": 2, "Value": 1}, 240, 1_392, 10),
     Row(KNOWN + "queues:InnerFifo", {"Slot": 3, "Value": 2}, 3_864, 9_660, 11),
     Row(
         KNOWN + "queues:Paxos",
