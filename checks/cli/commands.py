@@ -180,9 +180,9 @@ def prove(
     if bmc is None and k_induction is None and not spark:
         if ":" in only:
             return hand_to("tidemark.checks.cli.ask:prove", {**locals(), "seconds": limit, "as_json": json})
-        refuse_for_entries({"--claim": claims, "--set": constants}, command="prove")
+        refuse_for_entries({"--claim": claims, "--set": constants})
         return _run({**locals(), "master": LOCAL}, only=named(only), judge="prove")
-    refuse_for_entries({"--set": constants}, command="prove")
+    refuse_for_entries({"--set": constants})
     if spark:
         if bmc is not None or k_induction is not None:
             raise BadInputError("--spark with --bmc or --k-induction", remedy="these run in one process")

@@ -142,13 +142,13 @@ def named(only: str) -> tuple[str, ...]:
     return (only,) if only else ()
 
 
-def refuse_for_entries(given: Mapping[str, object], *, command: str) -> None:
+def refuse_for_entries(given: Mapping[str, object]) -> None:
     """Raise BadInputError if an option is given that is for a protocol, and not for entries of a manifest."""
     for option, value in given.items():
         if value:
             raise BadInputError(
                 f"{option} is for a protocol, and no MODULE:CLASS is named",
-                remedy=f"write  tidemark {command} MODULE:CLASS {option} ...",
+                remedy=f"write  tidemark prove MODULE:CLASS {option} ...",
             )
 
 

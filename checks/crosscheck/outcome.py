@@ -8,7 +8,7 @@ from tidemark.models.instance import Instance
 from tidemark.models.interpreted.interpreter import Interpreter
 from tidemark.models.interpreted.search import Search as PlainSearch
 from tidemark.models.native.kernel import compile_kernel
-from tidemark.models.native.search.breadth_first import Search, SearchLimits
+from tidemark.models.native.search.breadth_first import Search
 
 
 @dataclass(frozen=True)
@@ -75,10 +75,10 @@ class Comparison:
 Judge = Callable[[Instance], CheckerAnswer]
 
 
-def native(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
+def native(instance: Instance) -> CheckerAnswer:
     """The compiled kernel's answer. Raises NativeError, BadInstance."""
     begun = time.perf_counter()
-    result = Search(compile_kernel(instance), SearchLimits(states=limit)).run()
+    result = Search(compile_kernel(instance)).run()
     decided = (
         prop.id
         for prop in instance.spec.properties
@@ -93,14 +93,9 @@ def native(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
     )
 
 
-def plain(instance: Instance, *, limit: int | None = None) -> CheckerAnswer:
+def plain(instance: Instance) -> CheckerAnswer:
     """The interpreter's answer. Raises BadInstance."""
     begun = time.perf_counter()
-    reached = PlainSearch(Interpreter(instance), limit=limit).run()
-    return CheckerAnswer(
-        len(reached.parents),
-        reached.generated,
-        frozenset(reached.found),
-        time.perf_counter() - begun,
-        stopped="" if reached.complete else f"more than {limit} states",
-    )
+    reached = PlainSearch(Interpreter(instance)).run()
+    seconds = time.perf_counter() - begun
+    return CheckerAnswer(len(reached.parents), reached.generated, frozenset(reached.found), seconds)

@@ -19,7 +19,6 @@ NOT_SHORTEST = "found by a random walk: a shorter run may exist"
 def simulate(
     instance: Instance,
     *,
-    protocol: str = "",
     properties: Sequence[str] | None = None,
     budget: Budget | None = None,
     seed: int = 0,
@@ -37,15 +36,14 @@ def simulate(
     sample = walk(compile_kernel(instance), budget=chosen_budget, seed=seed, watch=watch)
     spec = instance.spec
     chosen = spec.properties if properties is None else [spec.property(name) for name in properties]
-    name = protocol or spec.name.lower()
-    return sample, [_verdict(sample, chosen_budget, name, prop) for prop in chosen]
+    return sample, [_verdict(sample, chosen_budget, prop) for prop in chosen]
 
 
-def _verdict(sample: Sample, budget: Budget, protocol: str, prop: Property) -> Verdict:
+def _verdict(sample: Sample, budget: Budget, prop: Property) -> Verdict:
     instance = sample.kernel.instance
     reachable = prop.kind == "reachable"
     subject = Subject(
-        protocol=protocol,
+        protocol=instance.spec.name.lower(),
         property_id=prop.id,
         judge=NAME,
         instance=instance.name,

@@ -265,11 +265,7 @@ def bounds_text(program: ProgramRef, options: Options) -> str:
 
 
 def explore_randomly(
-    program: ProgramRef,
-    *,
-    seed: int,
-    executions: int,
-    options: Options | None = None,
+    program: ProgramRef, *, seed: int, executions: int, options: Options | None = None
 ) -> Exploration:
     """Run random executions. The result is ``refuted`` or ``inconclusive``, never a pass."""
     return explore_by(program, RandomWalk(seed=seed, executions=executions), options=options)
@@ -315,7 +311,7 @@ def explore_by(
     return result
 
 
-def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().steps) -> ExecutionRecord:
+def replay(program: ProgramRef, token: str) -> ExecutionRecord:
     """Run the execution of a token again.
 
     Raises CorruptTokenError, WrongProgramError: the token cannot be used; DivergenceError: the program no
@@ -329,4 +325,4 @@ def replay(program: ProgramRef, token: str, *, steps: int = ExecutionLimits().st
         )
     strategy = Exact(content.picks, fingerprints=content.fingerprints)
     with quiet():
-        return run_once(program.load(), strategy, interner=Interner(), steps=steps)
+        return run_once(program.load(), strategy, interner=Interner(), steps=ExecutionLimits().steps)

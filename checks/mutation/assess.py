@@ -107,15 +107,9 @@ class Baseline:
         return tuple(claim for claim in self.claims if claim.kind in kinds)
 
 
-def baseline(
-    instance: Instance,
-    *,
-    claims: Collection[str] | None = None,
-    limits: SearchLimits,
-    library: PartsLibrary | None = None,
-) -> Baseline:
+def baseline(instance: Instance, *, claims: Collection[str] | None = None, limits: SearchLimits) -> Baseline:
     """Search the protocol itself. ``claims``: ids of those that hold on this instance; all if None."""
-    library = library if library is not None else PartsLibrary()
+    library = PartsLibrary()
     kernel = KernelOfParts(instance, library)
     chosen = tuple(claim for claim in instance.spec.properties if claims is None or claim.id in claims)
     found, fell = _searched(kernel, limits)

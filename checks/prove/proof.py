@@ -80,7 +80,6 @@ class Proof:
             by_form=sum(outcome.obligation.trivial for outcome in self.outcomes),
             unanswered=sum(outcome.answer.status in ("unknown", "refused") for outcome in self.outcomes),
             queries=sum(outcome.answer.queries for outcome in self.outcomes),
-            solver_s=sum(outcome.answer.seconds for outcome in self.outcomes),
             wall_s=self.seconds,
             workers=self.workers,
             slowest=slowest.obligation.name if slowest else "",
@@ -98,7 +97,6 @@ class Statistics:
     unanswered: int
     """Unknown (time-out) or outside what a proof can express."""
     queries: int
-    solver_s: float
     wall_s: float
     workers: int
     slowest: str

@@ -58,7 +58,6 @@ def distribute(
     claims: Sequence[str] | None = None,
     subject: MakeSubject | None = None,
     expected_states: int | None = None,
-    factory: str = FACTORY,
     history: Path | None = None,
 ) -> list[Verdict]:
     """Search an instance on Spark; one verdict for each claim about states and steps.
@@ -75,7 +74,6 @@ def distribute(
         claims: ids of the properties to judge; None is all about states and steps.
         subject: makes the subject of a verdict; None names the protocol by its class.
         expected_states: if known, for the forecast.
-        factory: ``module:function`` that makes the kernel.
         history: folder to which each round is added as a row of a Parquet file.
 
     Raises:
@@ -86,11 +84,11 @@ def distribute(
     started = time.monotonic()
     runner = OnSpark(spark)
     if limits is not None and limits.handover <= HANDOVER:
-        runner.warm(instance, factory)  # Spark will be needed, and soon
+        runner.warm(instance, FACTORY)  # Spark will be needed, and soon
     directory = _directory(
-        workdir, instance, factory, partitions or runner.cores, resume=resume, chosen=partitions is not None
+        workdir, instance, partitions or runner.cores, resume=resume, chosen=partitions is not None
     )
-    first = sample(kernel_of(instance, factory))
+    first = sample(kernel_of(instance, FACTORY))
     cost = Cost(
         rate=first.rate, cores=runner.cores, states=first.states if first.complete else expected_states
     )
@@ -114,16 +112,16 @@ def distribute(
 
 
 def _directory(
-    workdir: Path, instance: Instance, factory: str, partitions: int, *, resume: bool | int, chosen: bool
+    workdir: Path, instance: Instance, partitions: int, *, resume: bool | int, chosen: bool
 ) -> RunDirectory:
     try:
-        kernel_of(instance, factory)
+        kernel_of(instance, FACTORY)
     except NativeError as error:
         raise BadInputError(str(error), remedy="lower the bounds of the instance") from error
     if resume is False:
-        return RunDirectory.create(workdir, instance, factory=factory, partitions=partitions)
+        return RunDirectory.create(workdir, instance, factory=FACTORY, partitions=partitions)
     directory = RunDirectory.resume(
-        workdir, instance, factory=factory, partitions=partitions if chosen else None
+        workdir, instance, factory=FACTORY, partitions=partitions if chosen else None
     )
     rounds = directory.complete_rounds() if resume is True else int(resume) + 1
     directory.keep(rounds)

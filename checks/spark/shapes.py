@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tidemark.checks.spark.sweep import run_many
 from tidemark.checks.verdicts.errors import BadInputError
-from tidemark.checks.verdicts.progress import Progress, silent
+from tidemark.checks.verdicts.progress import silent
 from tidemark.checks.verdicts.verdict import Outcome, Verdict, amended
 from tidemark.models.instance import BadInstance, Instance
 from tidemark.models.interpreted.interpreter import BelowZeroError
@@ -65,18 +65,12 @@ def grid(instance: Instance, axes: Mapping[str, Sequence[Any]]) -> list[tuple[st
     return found
 
 
-def sweep(
-    spark: SparkSession,
-    instances: Sequence[tuple[str, Instance]],
-    *,
-    states: int,
-    progress: Progress = silent,
-) -> list[Searched]:
+def sweep(spark: SparkSession, instances: Sequence[tuple[str, Instance]], *, states: int) -> list[Searched]:
     """Search every instance with the compiled kernel, each in one task, up to so many states."""
     items = [(setting, instance, states) for setting, instance in instances]
     name = instances[0][1].name if instances else ""
     found: list[Searched] = run_many(
-        spark, items, f"{_HERE}:search_one", name=f"sweep of {name}", unit="instances", progress=progress
+        spark, items, f"{_HERE}:search_one", name=f"sweep of {name}", unit="instances", progress=silent
     )
     return found
 
@@ -104,33 +98,24 @@ def search_one(item: tuple[str, Instance, int]) -> Searched:
     )
 
 
-def swarm(
-    spark: SparkSession,
-    instance: Instance,
-    *,
-    tasks: int,
-    budget: Budget,
-    seed: int = 0,
-    protocol: str = "",
-    progress: Progress = silent,
-) -> list[Verdict]:
+def swarm(spark: SparkSession, instance: Instance, *, tasks: int, budget: Budget, seed: int) -> list[Verdict]:
     """Random walks with the seeds ``seed`` .. ``seed + tasks - 1``, each in a task with the whole budget.
 
     One verdict a property: a refutation or a reached witness wins, with the shortest run; else it stays open.
     """
-    items = [(instance, budget, seed + number, protocol) for number in range(tasks)]
+    items = [(instance, budget, seed + number) for number in range(tasks)]
     found: list[list[Verdict]] = run_many(
-        spark, items, f"{_HERE}:walk_one", name=f"swarm in {instance.name}", unit="walks", progress=progress
+        spark, items, f"{_HERE}:walk_one", name=f"swarm in {instance.name}", unit="walks", progress=silent
     )
     return [_merged(several) for several in zip(*found, strict=True)]
 
 
-def walk_one(item: tuple[Instance, Budget, int, str]) -> list[Verdict]:
+def walk_one(item: tuple[Instance, Budget, int]) -> list[Verdict]:
     """The walks of one seed."""
     from tidemark.checks.explore.simulate import simulate
 
-    instance, budget, seed, protocol = item
-    return simulate(instance, protocol=protocol, budget=budget, seed=seed)[1]
+    instance, budget, seed = item
+    return simulate(instance, budget=budget, seed=seed)[1]
 
 
 def _merged(several: Sequence[Verdict]) -> Verdict:

@@ -5,7 +5,7 @@ Judges build it; ``forms.bundle`` writes it in every form that a reader may want
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
@@ -15,7 +15,6 @@ Scalar = bool | int | str | None
 Value = Scalar | tuple[Scalar, ...]
 """A decoded value: Bool -> bool, Nat/Int -> int, Enum -> str, Sort -> int, Map -> tuple (row-major)."""
 
-DecodedState = Mapping[str, Value]
 Axes = Sequence[Sequence[Scalar]]
 
 

@@ -111,9 +111,9 @@ class RunResult(Frozen):
         unjudged = tuple(one.model_copy(update={"replay": complete(one.replay)}) for one in self.unjudged)
         return self.model_copy(update={"judgements": judgements, "unjudged": unjudged})
 
-    def slowest(self, number: int = 5) -> list[tuple[str, float]]:
-        """The tasks that took longest, with their wall time in seconds."""
-        return sorted(self.task_seconds.items(), key=lambda item: (-item[1], item[0]))[:number]
+    def slowest(self) -> list[tuple[str, float]]:
+        """The five tasks that took longest, with their wall time in seconds."""
+        return sorted(self.task_seconds.items(), key=lambda item: (-item[1], item[0]))[:5]
 
     @property
     def failures(self) -> list[Judgement]:

@@ -73,15 +73,6 @@ def test_enumeration_by_z3(row: Row) -> None:
     assert Enumerator(row.instance).reachable() == frozenset(interpreted(row).parents)
 
 
-def test_another_total_is_that_of_a_variant() -> None:
-    """Where TLC counts a step more than once, the rest of the counts are those of the variant that does."""
-    rows = {row.name: row for row in ROWS}
-    (row,) = (row for row in ROWS if row.tlc_total)
-    other = rows[f"{row.name}ByReason"]
-    assert other.name in row.why
-    assert (other.distinct, other.total, other.depth) == (row.distinct, row.tlc_total, row.depth)
-
-
 @pytest.mark.parametrize("name", [name for name in PEERS if not name.endswith("-l")])
 def test_counts_are_those_of_three_other_tools(name: str) -> None:
     peer = PEERS[name]
@@ -108,7 +99,7 @@ needs = pytest.mark.skipif(
 )
 
 
-HERE = ("AlternatingBit", "Barriers", "DiningPhilosophers", "InnerFifo", "Prisoners")
+HERE = ("DiningPhilosophers", "InnerFifo")
 """The rows with the richest steps; Spin agrees on the others too, which take it longer to compile."""
 
 

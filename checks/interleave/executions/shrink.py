@@ -25,8 +25,6 @@ from tidemark.models.simulation.spinning import SPIN
 
 Picks = tuple[int, ...]
 Measure = tuple[int, int, Picks]
-_STEPS = 2_000
-"""Steps of an execution at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +140,7 @@ class _Shrinker:
     def _is_better(self, strategy: Strategy) -> bool:
         self.spent += 1
         strategy.new_execution()
-        run = run_once(self._factory, strategy, interner=Interner(), steps=_STEPS)
+        run = run_once(self._factory, strategy, interner=Interner(), steps=2_000)
         if run.violation is None or run.violation.identity != self._identity:
             return False
         count, steps = deviations(run.trace), len(run.trace)

@@ -27,7 +27,7 @@ class Logged(Program):
         return cells, tuple((name, tuple(log)) for name, log in sorted(self.log.items()))
 
     async def access(self, what: str, cell: Cell[int], process: Process) -> object:
-        """What all programs with faults do: cells, points and draws."""
+        """Cells, points and draws."""
         match what:
             case "l":
                 return await cell.load()
@@ -41,56 +41,6 @@ class Logged(Program):
                 await process.point("here")
             case "d":
                 return await process.choose(2, "coin")
-        return None
-
-
-class Anything(Logged):
-    """Processes that do anything: cells, points, draws, timers, calls, crashes, lost replies, restarts."""
-
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
-        kinds = self._random.choice(["none", "crash", "network", "both"])
-        crashes = int(kinds in ("crash", "both"))
-        lost = int(kinds in ("network", "both"))
-        self.settings = Settings(
-            faults=FaultBudget(crashes=crashes, lost_replies=lost, drops=lost),
-            crashable=frozenset({"p0"}),
-            timer_firings=2,
-        )
-        self.log: dict[str, list[object]] = {}
-
-    def build(self, world: World) -> None:
-        self.cells = [Cell(world, name, 0) for name in "xy"]
-        scripts = [
-            [self._random.choice("lscupdtm") for _ in range(self._random.randint(1, 2))] for _ in range(3)
-        ]
-        for number, script in enumerate(scripts):
-            world.process(f"p{number}", self._main(script, self._random.randrange(2)))
-
-    def _main(self, script: list[str], which: int):
-        async def main(process: Process) -> None:
-            cell, log = self.cells[which], self.log.setdefault(process.name, [])
-
-            async def serve() -> str:
-                return process.name
-
-            process.serve("who", serve)
-            for what in script:
-                log.append(await self._do(what, cell, process))
-
-        return main
-
-    async def _do(self, what: str, cell: Cell[int], process: Process) -> object:
-        match what:
-            case "t":
-                await asyncio.sleep(1)
-            case "m":
-                try:
-                    return await process.call("p1", "who")
-                except (TimeoutError, ConnectionError) as error:
-                    return type(error).__name__
-            case _:
-                return await self.access(what, cell, process)
         return None
 
 
@@ -162,20 +112,25 @@ class Memory(Logged):
 
 
 class Faulty(Logged):
-    """Processes that call, post, store and crash under random budgets; some run forever, some restart."""
+    """Processes that call, post, store and crash under random budgets; some run forever, some restart.
+
+    Args:
+        seed: of all that is drawn.
+        steps: what a process may do, a letter each.
+    """
 
     KINDS = (
         ("drops",), ("lost_replies",), ("delays",), ("duplicates",), ("crashes",), ("drops", "crashes"),
         ("storage_failures", "storage_lost_acks"), ("crashes", "storage_lost_acks"), ("delays", "drops"),
     )  # fmt: skip
 
-    def __init__(self, seed: int) -> None:
-        self._random = random.Random(seed)
+    def __init__(self, seed: int, steps: str) -> None:
+        self._random, self._steps = random.Random(seed), steps
         kinds = self._random.choice(self.KINDS)
         self.settings = Settings(
             faults=FaultBudget(**dict.fromkeys(kinds, 1)),
             crashable=frozenset(self._random.sample(["p0", "p1", "p2"], 2)),
-            timer_firings=1,
+            timer_firings=1 + ("t" in steps),
         )
         self.log: dict[str, list[object]] = {}
 
@@ -184,7 +139,7 @@ class Faulty(Logged):
         self.cells = [Cell(world, name, 0) for name in "xy"]
         world.store("s")
         for number in range(3):
-            script = [draw.choice("lscupdmmqfg") for _ in range(draw.randint(0, 2))]
+            script = [draw.choice(self._steps) for _ in range(draw.randint(0, 2))]
             main = self._main(script, self.cells[draw.randrange(2)], f"p{draw.randrange(3)}")
             world.process(f"p{number}", main, restarts=draw.random() < 0.6, daemon=draw.random() < 0.3)
 
@@ -217,6 +172,8 @@ class Faulty(Logged):
 
     async def _do(self, what: str, cell: Cell[int], process: Process, other: str) -> object:
         match what:
+            case "t":
+                await asyncio.sleep(1)
             case "m":
                 return await process.call(other, "who")
             case "q":
@@ -231,11 +188,11 @@ class Faulty(Logged):
 
 
 def faulty(seed: int) -> ProgramRef:
-    return ProgramRef.of(f"{__name__}:Faulty", seed=seed)
+    return ProgramRef.of(f"{__name__}:Faulty", seed=seed, steps="lscupdmmqfg")
 
 
 def anything(seed: int) -> ProgramRef:
-    return ProgramRef.of(f"{__name__}:Anything", seed=seed)
+    return ProgramRef.of(f"{__name__}:Faulty", seed=seed, steps="lscupdtm")
 
 
 def memory(seed: int) -> ProgramRef:

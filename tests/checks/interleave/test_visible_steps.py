@@ -73,7 +73,7 @@ def test_states_are_merged_only_where_no_callback_waits():
         explore(ProgramRef.of(f"{__name__}:Queued"), Options(reduction=Reduction.STATES))
 
 
-@pytest.mark.parametrize("seed", [4, 5, 8, 16, 17, 24, 36, 44, 58, 59])
+@pytest.mark.parametrize("seed", [2, 3, 13, 16, 31, 36, 38, 55, 66, 205])
 @pytest.mark.parametrize("reduction", list(REDUCED))
 def test_faults_and_their_budgets_take_part_in_the_dependency_relation(seed, reduction):
     """Random programs with crashes, losses, draws and timers: no class of any interleaving is left out."""

@@ -124,14 +124,14 @@ def test_an_axis_that_cannot_be_read(text):
 
 def test_a_swarm_refutes_with_the_shortest_of_its_runs(spark):
     budget = Budget(visits=20_000, depth=30)
-    found = {v.subject.property_id: v for v in swarm(spark, GRID, tasks=3, budget=budget)}
-    single = {v.subject.property_id: v for seed in range(3) for v in walk_one((GRID, budget, seed, ""))}
+    found = {v.subject.property_id: v for v in swarm(spark, GRID, tasks=3, budget=budget, seed=0)}
+    single = {v.subject.property_id: v for seed in range(3) for v in walk_one((GRID, budget, seed))}
     assert found.keys() == single.keys()
     assert found["grid.low"].outcome is Outcome.INCONCLUSIVE
     assert found["grid.jumps_from_the_top"].outcome is Outcome.HOLDS
     refuted = found["grid.not_far"]
     assert refuted.outcome is Outcome.REFUTED
-    runs = [walk_one((GRID, budget, seed, "")) for seed in range(3)]
+    runs = [walk_one((GRID, budget, seed)) for seed in range(3)]
     lengths = [
         len(v.counterexample.steps)
         for run in runs

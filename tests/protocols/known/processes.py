@@ -1,6 +1,4 @@
-"""Public models of processes: barriers, philosophers, trees, prisoners, beans, the end of work on a ring."""
-
-from collections.abc import Sequence
+"""Public models of processes: philosophers, trees, beans, the end of work on a ring."""
 
 from tidemark.spec.language import (
     Bool,
@@ -17,114 +15,18 @@ from tidemark.spec.language import (
     any_of,
     anything,
     constant,
-    count,
-    each,
     everywhere,
-    exists,
     forall,
     implies,
     initially,
     invariant,
     ite,
-    one_of,
     option,
-    other_parameters,
     plain,
     require,
     transition_invariant,
     when,
 )
-
-
-class Barriers(Protocol):
-    """A barrier of semaphores that can be used again: all meet in a first chamber, then in a second one."""
-
-    Process: TypeAlias = Sort
-    Number: TypeAlias = Nat
-    Chamber: TypeAlias = Enum["first", "second"]
-    Place: TypeAlias = Enum["outside", "at_lock", "counting", "comparing", "opening", "unlocking", "at_gate"]
-
-    everybody: Number = constant()
-
-    chamber: Map[Process, Chamber] = everywhere("first")
-    place: Map[Process, Place] = everywhere("outside")
-    locked: Bool = False
-    gate: Map[Chamber, Number] = everywhere(0)
-    meeting: Number = 0
-
-    def go(s, p: Process, start: Place, end) -> None:
-        """From one place to another."""
-        require(s.place[p] == start)
-        s.place[p] = end
-
-    @action
-    def arrive(s, p: Process) -> None:
-        """Leave one's own work."""
-        s.go(p, "outside", "at_lock")
-
-    @action
-    def lock(s, p: Process) -> None:
-        """Take the lock."""
-        require(~s.locked)
-        s.go(p, "at_lock", "counting")
-        s.locked = True
-
-    @action
-    def count_oneself(s, p: Process) -> None:
-        """Count oneself in, or out in the second chamber."""
-        s.go(p, "counting", "comparing")
-        s.meeting = s.meeting + ite(s.chamber[p] == "first", 1, -1)
-
-    @action
-    def compare(s, p: Process) -> None:
-        """See whether one is the last."""
-        last = s.meeting == ite(s.chamber[p] == "first", s.everybody, 0)
-        s.go(p, "comparing", ite(last, "opening", "unlocking"))
-
-    @action
-    def open_gate(s, p: Process) -> None:
-        """The last one opens the gate for all."""
-        s.go(p, "opening", "unlocking")
-        s.gate[s.chamber[p]] = s.gate[s.chamber[p]] + s.everybody
-
-    @action
-    def unlock(s, p: Process) -> None:
-        """Give the lock back."""
-        s.go(p, "unlocking", "at_gate")
-        s.locked = False
-
-    @action
-    def go_through(s, p: Process) -> None:
-        """Through the gate: into the second chamber, or out of it."""
-        s.go(p, "at_gate", ite(s.chamber[p] == "first", "at_lock", "outside"))
-        require(s.gate[s.chamber[p]] > 0)
-        s.gate[s.chamber[p]] = s.gate[s.chamber[p]] - 1
-        s.chamber[p] = ite(s.chamber[p] == "first", "second", "first")
-
-    def holds_lock(s, p: Process) -> Bool:
-        """The process is between lock and unlock."""
-        return one_of(s.place[p], "counting", "comparing", "opening", "unlocking")
-
-    @invariant()
-    def one_holds_the_lock(s) -> Bool:
-        """The lock is held by one process, if at all."""
-        return count(s.Process, s.holds_lock) == ite(s.locked, 1, 0)
-
-    @invariant()
-    def one_gate_is_closed(s) -> Bool:
-        """Never are both gates open."""
-        return (s.gate["first"] == 0) | (s.gate["second"] == 0)
-
-    def before_gate(s, p: Process, chamber: Chamber) -> Bool:
-        """The process has not passed the lock of this chamber for good."""
-        return (s.chamber[p] == chamber) & ~one_of(s.place[p], "unlocking", "at_gate")
-
-    @invariant()
-    def nobody_overtakes(s) -> Bool:
-        """While somebody is on the way to one gate, nobody is on the way to the other."""
-        return ~exists(
-            s.Process, s.Process, lambda p, q: s.before_gate(p, "first") & s.before_gate(q, "second")
-        )
 
 
 class DiningPhilosophers(Protocol):
@@ -200,48 +102,6 @@ class DiningPhilosophers(Protocol):
         return forall(s.Seat, lambda p: ~((s.place[p] == "eating") & (s.place[s.right(p)] == "eating")))
 
 
-class Simple(Protocol):
-    """Each process says that it was here, then looks at its left neighbour. Somebody sees somebody."""
-
-    Process: TypeAlias = Nat
-    Place: TypeAlias = Enum["saying", "looking", "done"]
-
-    last: Process = constant()
-
-    said: Map[Process, Bool] = everywhere(False)
-    saw: Map[Process, Bool] = everywhere(False)
-    place: Map[Process, Place] = everywhere("saying")
-
-    @action
-    def say(s, p: Process) -> None:
-        """Say that one was here."""
-        require(s.place[p] == "saying")
-        s.said[p] = True
-        s.place[p] = "looking"
-
-    @action
-    def look(s, p: Process) -> None:
-        """Look at the neighbour."""
-        require(s.place[p] == "looking")
-        s.saw[p] = s.said[ite(p == 0, s.last, p - 1)]
-        s.place[p] = "done"
-
-    def all_are_done(s) -> Bool:
-        """Everybody has looked."""
-        return forall(s.Process, lambda p: s.place[p] == "done")
-
-    @action
-    def rest(s) -> None:
-        """All stay as they are."""
-        require(s.all_are_done())
-        s.place = each(s.Process, lambda p: "done")
-
-    @invariant()
-    def somebody_saw(s) -> Bool:
-        """When all are done, somebody saw somebody."""
-        return implies(s.all_are_done(), exists(s.Process, lambda p: s.saw[p]))
-
-
 class SpanningTree(Protocol):
     """Nodes of a graph come nearer to the root, by way of a neighbour, until the distances are right."""
 
@@ -271,51 +131,6 @@ class SpanningTree(Protocol):
     def no_parent_is_farther(s) -> Bool:
         """Whoever has a parent is farther away than it."""
         return forall(s.Node, lambda n: (s.parent[n] == n) | (s.distance[s.parent[n]] < s.distance[n]))
-
-
-class Prisoners(Protocol):
-    """Each visitor must flip one of two switches. One prisoner counts how often he finds the first one up;
-    the others put it up twice each.
-    """
-
-    Prisoner: TypeAlias = Sort
-    Number: TypeAlias = Nat
-
-    counter: Prisoner = constant()
-    others: Number = constant()
-
-    a_is_up: Bool = anything
-    b_is_up: Bool = anything
-    flipped: Map[Prisoner, Number] = everywhere(0)
-    counted: Number = 0
-
-    @action
-    def count_visit(s) -> None:
-        """The counter puts the first switch down and counts, or flips the second."""
-        up = s.a_is_up
-        with when(up):
-            s.a_is_up = False
-            s.counted = s.counted + 1
-        with when(~up):
-            s.b_is_up = ~s.b_is_up
-
-    @action
-    def visit(s, p: Prisoner) -> None:
-        """Another one puts the first switch up if he may, or flips the second."""
-        require(p != s.counter)
-        puts_up = ~s.a_is_up & (s.flipped[p] < 2)
-        with when(puts_up):
-            s.a_is_up = True
-            s.flipped[p] = s.flipped[p] + 1
-        with when(~puts_up):
-            s.b_is_up = ~s.b_is_up
-
-    @invariant()
-    def all_have_been_there(s) -> Bool:
-        """When the counter has counted twice per prisoner, everybody has been there."""
-        return implies(
-            s.counted == 2 * s.others, forall(s.Prisoner, lambda p: (p == s.counter) | (s.flipped[p] > 0))
-        )
 
 
 class CoffeeCan(Protocol):
@@ -368,17 +183,13 @@ class CoffeeCan(Protocol):
         return (after.black + after.white < before.black + before.white) | (before.black + before.white == 1)
 
 
-def holds(reasons: Sequence[Bool], why: int) -> Bool:
-    """The reason with the number ``why`` holds."""
-    return any_of(*((why == number) & reason for number, reason in enumerate(reasons)))
-
-
 class Ewd998(Protocol):
     """Nodes on a ring wake each other by messages. Each counts what it sent less what it received, and a
-    token that goes round adds up the counts.
+    token that goes round adds up the counts. Each reason for a new round makes a step of its own, as for TLC.
     """
 
     Node: TypeAlias = Nat
+    Reason: TypeAlias = Nat
     Message: TypeAlias = Nat
     Balance: TypeAlias = Int
     Sum: TypeAlias = Int
@@ -394,15 +205,12 @@ class Ewd998(Protocol):
     token: Colour = "black"
     sum: Sum = 0
 
-    def probe_failed(s) -> list[Bool]:
-        """Reasons to begin a new round."""
-        found = plain(s.balance[0]) + plain(s.sum) > 0
-        return [s.token == "black", s.colour[0] == "black", found]
-
     @action
-    def begin_round(s) -> None:
+    def begin_round(s, why: Reason) -> None:
         """Node 0 sends a white token round, if the last round has shown nothing."""
-        require((s.token_at == 0) & any_of(*s.probe_failed()))
+        open_sum = plain(s.balance[0]) + plain(s.sum) > 0
+        reasons = enumerate([s.token == "black", s.colour[0] == "black", open_sum])
+        require((s.token_at == 0) & any_of(*((why == number) & reason for number, reason in reasons)))
         s.token_at = s.last
         s.token = "white"
         s.sum = 0
@@ -451,15 +259,3 @@ class Ewd998(Protocol):
             plain(s.balance[0]) + plain(s.sum) == 0,
         )
         return implies(detected, forall(s.Node, lambda i: ~s.active[i] & (s.travelling[i] == 0)))
-
-
-class Ewd998ByReason(Ewd998):
-    """Every reason for a step is a step of its own, as it is for TLC."""
-
-    Reason: TypeAlias = Nat
-
-    @other_parameters
-    @action
-    def begin_round(s, why: Reason) -> None:
-        require(holds(s.probe_failed(), why))
-        super().begin_round()

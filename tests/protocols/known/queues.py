@@ -1,4 +1,4 @@
-"""Public models with messages: the alternating bit, a bounded queue, Paxos."""
+"""Public models with messages: a bounded queue, Paxos."""
 
 from tidemark.spec.language import (
     Bool,
@@ -20,104 +20,8 @@ from tidemark.spec.language import (
     implies,
     initially,
     invariant,
-    ite,
     require,
 )
-
-
-class AlternatingBit(Protocol):
-    """Values reach a receiver over a channel that loses messages, by repeating them with an alternating bit.
-
-    A queue is a map from its places and a length; places beyond the length hold what they held at first.
-    """
-
-    Slot: TypeAlias = Nat
-    Value: TypeAlias = Nat
-
-    sent: Value = anything
-    sent_bit: Bool = anything
-    confirmed_bit: Bool = anything
-    received: Value = anything
-    received_bit: Bool = anything
-
-    messages: Slot = 0
-    message: Map[Slot, Value] = everywhere(0)
-    message_bit: Map[Slot, Bool] = everywhere(False)
-    answers: Slot = 0
-    answer: Map[Slot, Bool] = everywhere(False)
-
-    @initially
-    def nothing_is_under_way(s) -> Bool:
-        return (s.sent_bit == s.confirmed_bit) & (s.sent_bit == s.received_bit)
-
-    def send(s) -> None:
-        """Put the present value and bit into the queue."""
-        s.message[s.messages] = s.sent
-        s.message_bit[s.messages] = s.sent_bit
-        s.messages = s.messages + 1
-
-    def take_message(s, i: Slot) -> None:
-        """Take a message out of the queue."""
-        require(i < s.messages)
-        s.message = each(s.Slot, lambda j: s.message[ite(j < i, j, j + 1)])
-        s.message_bit = each(s.Slot, lambda j: s.message_bit[ite(j < i, j, j + 1)])
-        s.messages = s.messages - 1
-
-    def take_answer(s, i: Slot) -> None:
-        """Take an answer out of the queue."""
-        require(i < s.answers)
-        s.answer = each(s.Slot, lambda j: s.answer[ite(j < i, j, j + 1)])
-        s.answers = s.answers - 1
-
-    @action
-    def send_new(s, v: Value) -> None:
-        """The value before was confirmed: send another one."""
-        require(s.confirmed_bit == s.sent_bit)
-        s.sent = v
-        s.sent_bit = ~s.sent_bit
-        s.send()
-
-    @action(fairness="weak")
-    def send_again(s) -> None:
-        """Repeat what is not confirmed."""
-        require(s.confirmed_bit != s.sent_bit)
-        s.send()
-
-    @action(fairness="strong")
-    def receive(s) -> None:
-        """Take the first message."""
-        s.received = s.message[0]
-        s.received_bit = s.message_bit[0]
-        s.take_message(0)
-
-    @action(fairness="weak")
-    def answer_with_bit(s) -> None:
-        """Answer with the bit received last, again and again."""
-        s.answer[s.answers] = s.received_bit
-        s.answers = s.answers + 1
-
-    @action(fairness="strong")
-    def receive_answer(s) -> None:
-        """Take the first answer."""
-        s.confirmed_bit = s.answer[0]
-        s.take_answer(0)
-
-    @action
-    def lose_message(s, i: Slot) -> None:
-        """A message is lost."""
-        s.take_message(i)
-
-    @action
-    def lose_answer(s, i: Slot) -> None:
-        """An answer is lost."""
-        s.take_answer(i)
-
-    @invariant()
-    def confirmed_is_received(s) -> Bool:
-        """What is confirmed has been received."""
-        return implies(s.sent_bit == s.confirmed_bit, s.sent_bit == s.received_bit) & implies(
-            s.sent_bit == s.received_bit, (s.sent == s.received) | (s.sent_bit == s.confirmed_bit)
-        )
 
 
 class InnerFifo(Protocol):

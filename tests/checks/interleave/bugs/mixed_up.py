@@ -393,17 +393,3 @@ async def moving_window(*, fixed: bool) -> None:
 
     await asyncio.gather(hit(), expire(), hit())
     assert len(entries) == 2, "an entry of today is gone"
-
-
-__all__ = [
-    "cleared_cache",
-    "dropped_by_the_receiver",
-    "handed_to_the_cancelled",
-    "lock_without_owner",
-    "moving_window",
-    "nested_groups",
-    "queue_of_futures",
-    "stranded_behind_the_cancelled",
-    "time_out_or_cancelled",
-    "unfair_semaphore",
-]

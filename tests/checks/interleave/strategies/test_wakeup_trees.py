@@ -17,8 +17,8 @@ OPTIMAL = Options(reduction=Reduction.OPTIMAL, classes=True)
 NAMES = {"sleep sets": SLEEP, "wakeup trees": OPTIMAL}
 
 ANYTHING = [
-    0, 1, 3, 4, 5, 6, 8, 9, 16, 17, 20, 22, 24, 25, 27, 31, 33, 36, 39, 40, 41, 44, 45, 49, 51, 52,
-    55, 56, 58, 59, 106,
+    2, 3, 4, 6, 7, 9, 12, 13, 16, 18, 21, 22, 23, 26, 27, 28, 31, 33, 36, 37, 38, 43, 50, 51, 52, 55,
+    66, 76, 84, 93, 161, 205,
 ]  # fmt: skip
 """Seeds of programs with at least four traces and at most 120 executions by sleep sets."""
 
@@ -120,7 +120,7 @@ def test_parts_put_together_have_all_traces(parts, budget):
     assert whole.finals == explore(program, SLEEP).finals
 
 
-@pytest.mark.parametrize("seed", [16, 22, 39, 55])
+@pytest.mark.parametrize("seed", [16, 22, 38, 55])
 def test_parts_of_random_programs_have_all_traces(seed):
     program = anything(seed)
     whole = in_rounds(program, parts=4, budget=3, options=OPTIMAL)
