@@ -3,6 +3,7 @@
 import ast
 from collections.abc import Iterator
 from functools import partial
+from operator import itemgetter
 from typing import cast
 
 from tidemark.models.mutation.source.edits import (
@@ -146,8 +147,8 @@ def _swapped(function: Function, place: Place, one: ast.stmt, two: ast.stmt) -> 
         return
     if _is_seen(one) and _is_seen(two):
         # Those that cannot matter keep their number, so that the names of the others do not depend on them.
-        step = -1 if _depend(one, two) else 1
-        yield Edit("swapped", one.lineno, splicing(place, 2, lambda old, step=step: old[::step]))
+        make = itemgetter(1, 0) if _depend(one, two) else list
+        yield Edit("swapped", one.lineno, splicing(place, 2, make))
 
 
 def _depend(one: ast.stmt, two: ast.stmt) -> bool:
