@@ -334,10 +334,8 @@ class ImplementationMutants(Strict):
     @model_validator(mode="before")
     @classmethod
     def _with_total(cls, data: dict[str, Any]) -> dict[str, Any]:
-        counts = data.get("counts", {})
-        total = sum(counts[name] for name in counts.keys() - {"names_crc32"})
-        spread = data.get("tier") == "full" and "sample" not in data
-        return {"total": total, "distributed": spread, **data}
+        total = sum(number for name, number in data.get("counts", {}).items() if name != "names_crc32")
+        return {"total": total, "distributed": data.get("tier") == "full" and "sample" not in data, **data}
 
     @model_validator(mode="after")
     def _has_files(self) -> ImplementationMutants:
