@@ -78,5 +78,7 @@ SCENARIOS = {
 def find_scenario(name: str) -> Scenario:
     """The scenario of that name; raise BadInputError if there is none."""
     if name not in SCENARIOS:
-        raise BadInputError(f"there is no scenario {name!r}", remedy=known_names(name, SCENARIOS))
+        judge = f"a file is judged by  tidemark evidence {name}" if Path(name).exists() else ""
+        remedy = judge or known_names(name, SCENARIOS)
+        raise BadInputError(f"there is no scenario {name!r}", remedy=remedy)
     return SCENARIOS[name]

@@ -11,7 +11,7 @@ from tidemark.spec.language.declare import Anything, Constant, Option
 from tidemark.spec.language.errors import SpecError
 from tidemark.spec.language.expr import Const, Value, Variable
 from tidemark.spec.language.terms import lift
-from tidemark.spec.language.types import MapType, NumberType, Type
+from tidemark.spec.language.types import NAMED, MapType, NumberType, Type
 
 _MISSING = object()
 _PYTHON_TYPES = (bool, int, float, list, dict, set, frozenset, tuple)
@@ -90,12 +90,10 @@ def _check_annotation(cls: type, name: str, kind: object, reserved: frozenset[st
             f"{where} has the Python type {getattr(kind, '__name__', kind)}",
             remedy="State and constants are Bool, Enum, Nat, Int, Sort, or a Map of these",
         )
-    if not isinstance(kind, Type):
-        return
-    if name in reserved:
+    if isinstance(kind, Type) and name in reserved:
         raise SpecError(f"{where} takes a reserved name", remedy="Choose another name")
     parts = (*kind.keys, kind.value) if isinstance(kind, MapType) else (kind,)
-    if not all(part.name for part in parts):
+    if kind in NAMED or not all(part.name for part in parts if isinstance(part, Type)):
         raise SpecError(
             f"{where} has a type without a name",
             remedy="Declare the type in the class body first: Position = Nat()",

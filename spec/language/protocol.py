@@ -34,6 +34,8 @@ class _Body(dict[str, Any]):
     """The body of a protocol while it is read: ``Token: TypeAlias = Nat`` names a new type."""
 
     def __setitem__(self, name: str, value: Any) -> None:
+        if name in self and not name.startswith("__"):
+            raise SpecError(f"the name {name!r} is given twice", remedy="Rename one: the first one is lost")
         super().__setitem__(name, value() if any(value is kind for kind in NAMED) else value)
 
 

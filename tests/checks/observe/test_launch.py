@@ -48,6 +48,8 @@ def test_every_scenario_has_its_steps() -> None:
     assert set(STEPS) == set(SCENARIOS) == {each.name for each in SCENARIOS.values()}
     with pytest.raises(BadInputError, match="no scenario 'crush'"):
         find_scenario("crush")
+    with pytest.raises(BadInputError, match="a file is judged by  tidemark evidence"):
+        find_scenario(__file__)
 
 
 def test_a_version_that_was_not_fetched_names_the_command(package: Package) -> None:

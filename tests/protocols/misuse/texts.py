@@ -208,6 +208,14 @@ Protocol: place: int = 0
 -> Odd.place has the Python type int | Bool, Enum, Nat, Int, Sort
 Protocol: place: Nat() = 0
 -> has a type without a name | Position = Nat()
+Protocol: place: Nat = 0
+-> has a type without a name | Position = Nat()
+Base: step = None
+    step = None  # here
+-> the name 'step' is given twice | the first one is lost
+Base: last: Place = 0
+    def last(s): ...  # here
+-> the name 'last' is given twice | the first one is lost
 Protocol: place: Map[Nat(), Bool] = False
 -> has a type without a name | Position = Nat()
 Protocol: trace: Bool = False
@@ -253,7 +261,7 @@ def case(entry: re.Match[str], *, of_a_line: bool) -> Case:
     inner = [f"    {line.removeprefix('    ')}" for line in body.splitlines()]
     lines = [body] if kind == "value" else [head, *inner]
     marked = [number for number, line in enumerate(lines, start=1) if "# here" in line]
-    place = f"odd.py:{(marked or [2])[0] if of_a_line else 1}"
+    place = f"odd.py:{marked[0] if marked else 2 if of_a_line else 1}"
 
     def run() -> object:
         scope: dict[str, Any] = dict(NAMES)
