@@ -193,12 +193,10 @@ class Closure:
 
     Attributes:
         files: module name -> file.
-        absent: mentioned modules that do not exist: if one appears, it is loaded.
         libraries: names of installed distributions.
     """
 
     files: dict[str, Path]
-    absent: frozenset[str] = frozenset()
     libraries: frozenset[str] = frozenset()
 
 
@@ -211,7 +209,6 @@ class _Node:
     """A module and what it leads to directly."""
 
     modules: frozenset[str]
-    absent: frozenset[str]
     libraries: frozenset[str]
 
 
@@ -240,9 +237,8 @@ class Sources:
         ``without``: texts ``module:name`` that are not followed. An import always is.
         """
         files: dict[str, Path] = {}
-        absent: set[str] = set()
         libraries: set[str] = set()
-        pending = [found for name in modules for found in self._modules(name, absent, libraries)]
+        pending = [found for name in modules for found in self._modules(name, libraries)]
         while pending:
             name = pending.pop()
             if name in files:
@@ -260,10 +256,9 @@ class Sources:
             if key not in self._nodes:
                 self._nodes[key] = self._follow(name, path, seen, left_out)
             node = self._nodes[key]
-            absent |= node.absent
             libraries |= node.libraries
             pending += node.modules
-        return Closure(dict(sorted(files.items())), frozenset(absent), frozenset(libraries))
+        return Closure(dict(sorted(files.items())), frozenset(libraries))
 
     def imports_of(self, files: Iterable[Path]) -> frozenset[str]:
         """The modules that some files import which belong to no module known here, such as tests."""
@@ -304,17 +299,16 @@ class Sources:
 
     def _follow(self, name: str, path: Path, seen: Mentions, left_out: frozenset[str]) -> _Node:
         modules: set[str] = set()
-        absent: set[str] = set()
         libraries: set[str] = set()
         for one in seen.imports:
-            modules.update(self._modules(one, absent, libraries))
+            modules.update(self._modules(one, libraries))
         for one in seen.texts - left_out:
-            modules.update(self._named(one.partition(":")[0], absent, libraries))
+            modules.update(self._named(one.partition(":")[0], libraries))
         for one in seen.prefixes:
             modules.update(other for other in self.own if other.startswith(one))
         if seen.opaque:
             modules.update(self._whole_room(name, path))
-        return _Node(frozenset(modules), frozenset(absent), frozenset(libraries))
+        return _Node(frozenset(modules), frozenset(libraries))
 
     def _read(self, name: str, path: Path) -> Mentions:
         def compute() -> list[object]:
@@ -331,7 +325,7 @@ class Sources:
             imports=frozenset(imports), texts=frozenset(texts), prefixes=frozenset(prefixes), opaque=opaque
         )
 
-    def _modules(self, name: str, absent: set[str], libraries: set[str]) -> Iterator[str]:
+    def _modules(self, name: str, libraries: set[str]) -> Iterator[str]:
         """The modules that ``import name`` runs: itself and its packages; or the library it belongs to."""
         top = name.partition(".")[0]
         if top in sys.stdlib_module_names:
@@ -339,12 +333,7 @@ class Sources:
         found = list(self._chain(name))
         yield from found
         if top != PACKAGE and not found and not self._places_of(top):
-            distributions = toolchain.distributions_of(top)
-            libraries.update(distributions)
-            if not distributions:
-                absent.add(top)
-        elif not found:
-            absent.add(name)
+            libraries.update(toolchain.distributions_of(top))
 
     def _chain(self, name: str) -> Iterator[str]:
         parts = name.split(".")
@@ -353,11 +342,11 @@ class Sources:
             if self.file_of(part) is not None:
                 yield part
 
-    def _named(self, name: str, absent: set[str], libraries: set[str]) -> Iterator[str]:
+    def _named(self, name: str, libraries: set[str]) -> Iterator[str]:
         """A text names a module if there is one of that name. A text of ours may also be a beginning."""
         top = name.partition(".")[0]
         if top == PACKAGE:
-            yield from self._modules(name, absent, libraries)
+            yield from self._modules(name, libraries)
             if self.file_of(name) is None:
                 yield from (other for other in self.own if other.startswith(name))
         elif "." in name and top not in sys.stdlib_module_names and self._places_of(top):

@@ -266,11 +266,10 @@ class Keys:
         return digest(found), frozenset(closure.files.values()) | frozenset(gate)
 
     def of_closure(self, closure: Closure) -> dict[str, Any]:
-        """Content of the files, what is missing, versions of the libraries."""
+        """Content of the files, versions of the libraries."""
         return {
             "files": {name: self._sources.digest_of(path) for name, path in closure.files.items()},
             "tables": {str(path): self._sources.digest_of(path) for path in self._tables(closure)},
-            "absent": sorted(closure.absent),
             "libraries": {name: toolchain.version_of(name) for name in sorted(closure.libraries)},
         }
 

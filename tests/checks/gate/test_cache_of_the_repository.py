@@ -9,6 +9,7 @@ import pytest
 from tests.manifests import manifests
 from tidemark.checks.cache import closure
 from tidemark.checks.cache.closure import Mentions, Sources
+from tidemark.checks.cache.key import Keys
 from tidemark.checks.cache.memo import Memo
 from tidemark.checks.gate.registry import modules, registry
 from tidemark.checks.verdicts.plan import Task, all_tasks
@@ -81,6 +82,14 @@ def test_lazily_imported_engines_are_followed(sources: Sources) -> None:
         "tidemark.checks.spark.sweep",
     ):
         assert found[module].is_relative_to(ROOT)
+
+
+def test_what_lies_beside_and_above_a_test_counts(sources: Sources) -> None:
+    """A fixture that changes makes the mutants that tests kill new."""
+    (task,) = (one for one in EVERY if one.name == "mutate/replicas-impl-places")
+    files = Keys(sources, judges=JUDGES, seed=0, options={}).key(task).files
+    own = ROOT / "tests" / "impl" / "cluster"
+    assert {own / "conftest.py", own.parent / "conftest.py", own / "parts.py"} <= files
 
 
 def test_a_new_build_folder_does_not_begin_with_reading_the_package(tmp_path, monkeypatch):
