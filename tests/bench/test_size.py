@@ -9,7 +9,7 @@ from tidemark.bench.measures.spin import SIZES
 from tidemark.bench.size import Size, code_lines, protocols, ratio_of_all, rooms
 from tidemark.models.rooms import ROOT
 
-BOUNDS = {"lines": 216_022, "code": 129_334, "data": 12_307, "locks": 2_698}
+BOUNDS = {"lines": 216_070, "code": 129_366, "data": 12_307, "locks": 2_698}
 """Of all rooms together. A change that makes something shorter lowers them."""
 
 RATIO, RATIO_OF_ONE, KINDS, TO_READ = 2.5, 5.1, 7, 27

@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 
 from tidemark.checks.evidence.readers.client import KINDS as OPERATIONS
 from tidemark.checks.evidence.readers.client import LEVELS, LINE, parsed
+from tidemark.checks.evidence.table.schema import LOGICAL_BITS
 
 Ints = npt.NDArray[np.int64]
 Bools = npt.NDArray[np.bool_]
@@ -68,6 +69,9 @@ _VALUE = pa.schema([
     ("keys", _RUNS),
     ("seen", _RUNS),
 ])  # fmt: skip
+_SECOND_NS = 1_000_000_000
+_ONE_CLOCK_S = 10
+"""Seconds that one clock and the oracle's may drift apart: after a start it is ahead by a window of three."""
 _ONE_SHARD = r'"(?:shards|shards_num|num_shards)"\s*:\s*1\b'
 """Of a ``create``: all rows of the collection are in one log."""
 _PARSED_ROWS = 1 << 17
@@ -227,7 +231,7 @@ def collections(events: pa.Table) -> Iterator[Collection]:
     if len(again):
         yield from collections(events.take(np.delete(np.arange(events.num_rows), again)))
         return
-    gap = [*_gaps(columns), *other]
+    gap = [*_gaps(columns), *_clocks(columns), *other]
     unknown = _unknown(events, columns)
     order = np.argsort(columns["channel"], kind="stable")
     names: list[str] = columns["names of channel"]
@@ -437,6 +441,30 @@ def _again(events: pa.Table, columns: dict[str, Any]) -> tuple[Ints, list[Doubt]
     place = f"{columns['names of source'][columns['source'][row]]}:{columns['line'][row]}"
     what = f"operations have the number of another one, the first at {place}: two runs; nothing is judged"
     return order[:0], [Doubt(-FOREVER, f"{int((~same).sum())} {what}", of_anything=True)]
+
+
+def _clocks(columns: dict[str, Any]) -> Iterator[Doubt]:
+    """Processes whose times are of several clocks: no order between their operations is known.
+
+    The oracle's timestamps say so: each was given while its operation ran. They are believed where they go on
+    as the clock of their process does.
+    """
+    known = np.flatnonzero(columns["ok"] & (columns["ts"] > 0))
+    known = known[np.argsort(columns["node"][known], kind="stable")]
+    given = (columns["ts"] >> LOGICAL_BITS) * 1_000_000
+    clock = columns["start"] // 2 + columns["end"] // 2
+    apart: dict[str, float] = {}
+    for mine in np.split(known, np.flatnonzero(np.diff(columns["node"][known])) + 1):
+        took, passed = (int(np.ptp(times[mine])) if len(mine) else 0 for times in (clock, given))
+        if took > _SECOND_NS and abs(passed - took) < took / 2:
+            apart[columns["names of node"][columns["node"][mine[0]]]] = float(
+                np.median(given[mine] - clock[mine])
+            )
+    first, last = min(apart, key=apart.__getitem__, default=""), max(apart, key=apart.__getitem__, default="")
+    far = (apart[last] - apart[first]) / _SECOND_NS if apart else 0
+    if far > _ONE_CLOCK_S:
+        what = f"the times of {first} and {last} are of two clocks, {far:,.0f} s apart by the oracle's time"
+        yield Doubt(-FOREVER, f"{what}; give the operations of each clock by themselves", of_anything=True)
 
 
 def _gaps(columns: dict[str, Any]) -> list[Doubt]:

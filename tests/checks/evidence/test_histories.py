@@ -1,5 +1,6 @@
 """Client histories: what each level promises, and planted faults."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -201,6 +202,28 @@ def test_a_gap_makes_what_follows_inconclusive(tmp_path: Path) -> None:
     assert found["history.strong"].events == 1
     assert found["history.strong"].unsure
     assert found["history.count"].unsure
+
+
+@pytest.mark.parametrize(
+    ("apart", "given", "unsure"),
+    [(0, ts, False), (60_000, ts, True), (-60_000, ts, True), (0, lambda ms: ms // 100 + 1, False)],
+    ids=["one clock", "later", "earlier", "numbers that are no times"],
+)
+def test_times_of_two_clocks_decide_nothing(
+    tmp_path: Path, apart: int, given: Callable[[int], int], *, unsure: bool
+) -> None:
+    """On a clock of its own a reader seems to be late, or to see what nobody has written yet."""
+    writes = [insert(n, 1000 * n, [[n, n]], ts=given(1000 * n + 5)) for n in range(5)]
+    reads = [
+        query(n, at + apart, [[0, n]], ts=given(at + 5), client="r", process="p1")
+        for n, at in ((n, 1000 * n + 500) for n in range(5))
+    ]
+    found = judged(tmp_path, [*writes, *reads])
+    assert [claim for claim, one in found.items() if one.broken] == []
+    assert found["history.strong"].events == (0 if unsure else 5)
+    reasons = {reason for one in found.values() for reason in one.unsure}
+    assert bool(reasons) == unsure
+    assert all("are of two clocks, 60 s apart" in reason for reason in reasons)
 
 
 # ---- upserts ----
