@@ -69,7 +69,6 @@ _VALUE = pa.schema([
     ("keys", _RUNS),
     ("seen", _RUNS),
 ])  # fmt: skip
-_SECOND_NS = 1_000_000_000
 _ONE_CLOCK_S = 10
 """Seconds that one clock and the oracle's may drift apart: after a start it is ahead by a window of three."""
 _ONE_SHARD = r'"(?:shards|shards_num|num_shards)"\s*:\s*1\b'
@@ -446,23 +445,22 @@ def _again(events: pa.Table, columns: dict[str, Any]) -> tuple[Ints, list[Doubt]
 def _clocks(columns: dict[str, Any]) -> Iterator[Doubt]:
     """Processes whose times are of several clocks: no order between their operations is known.
 
-    The oracle's timestamps say so: each was given while its operation ran. They are believed where they go on
-    as the clock of their process does.
+    The oracle's timestamps say so: that of a write, or of a Strong read, was given while it ran. They are
+    believed where they go on as the clock of their process does.
     """
-    known = np.flatnonzero(columns["ok"] & (columns["ts"] > 0))
+    strong = columns["query"] & (columns["level"] == LEVELS.index("Strong"))
+    stamped = columns["insert"] | columns["upsert"] | columns["delete"] | strong
+    known = np.flatnonzero(columns["ok"] & stamped & (columns["ts"] > 0))
     known = known[np.argsort(columns["node"][known], kind="stable")]
     given = (columns["ts"] >> LOGICAL_BITS) * 1_000_000
     clock = columns["start"] // 2 + columns["end"] // 2
-    apart: dict[str, float] = {}
+    names, apart = columns["names of node"], list[tuple[float, str]]()
     for mine in np.split(known, np.flatnonzero(np.diff(columns["node"][known])) + 1):
         took, passed = (int(np.ptp(times[mine])) if len(mine) else 0 for times in (clock, given))
-        if took > _SECOND_NS and abs(passed - took) < took / 2:
-            apart[columns["names of node"][columns["node"][mine[0]]]] = float(
-                np.median(given[mine] - clock[mine])
-            )
-    first, last = min(apart, key=apart.__getitem__, default=""), max(apart, key=apart.__getitem__, default="")
-    far = (apart[last] - apart[first]) / _SECOND_NS if apart else 0
-    if far > _ONE_CLOCK_S:
+        if took > 1e9 and abs(passed - took) < took / 2:
+            apart.append((float(np.median(given[mine] - clock[mine])), names[columns["node"][mine[0]]]))
+    (low, first), (high, last) = min(apart, default=(0.0, "")), max(apart, default=(0.0, ""))
+    if (far := (high - low) / 1e9) > _ONE_CLOCK_S:
         what = f"the times of {first} and {last} are of two clocks, {far:,.0f} s apart by the oracle's time"
         yield Doubt(-FOREVER, f"{what}; give the operations of each clock by themselves", of_anything=True)
 

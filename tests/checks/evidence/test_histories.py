@@ -224,6 +224,8 @@ def test_times_of_two_clocks_decide_nothing(
     reasons = {reason for one in found.values() for reason in one.unsure}
     assert bool(reasons) == unsure
     assert all("are of two clocks, 60 s apart" in reason for reason in reasons)
+    old = [one | {"level": "Eventually", "ts": ts(0) - ts(60_000) + one["ts"]} for one in reads]
+    assert not any(one.unsure for one in judged(tmp_path, [*writes, *old]).values())
 
 
 # ---- upserts ----
